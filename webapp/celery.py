@@ -8,4 +8,4 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
 app = Celery("paceline")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.conf.imports = ("workers.dispatch", "workers.housekeeping")
+app.conf.imports = ("workers.dispatch", "workers.housekeeping", "workers.alive")

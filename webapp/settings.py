@@ -33,6 +33,8 @@ RENDEZVOUS_PORTS = tuple(env.list("RENDEZVOUS_PORTS", cast=int, default=[29500, 
 UNREACHABLE_AFTER_S = env.float("UNREACHABLE_AFTER_S", default=15.0)
 LOST_NODE_LIMIT_S = env.float("LOST_NODE_LIMIT_S", default=600.0)
 UPLOAD_LIMIT_MB = env.int("UPLOAD_LIMIT_MB", default=256)
+# Names of nodes without which /healthz does not answer 200; `manage.py up` names its local ones.
+LOCAL_NODES = env.list("LOCAL_NODES", default=[])
 
 # ---- Django
 INSTALLED_APPS = [
@@ -52,6 +54,7 @@ INSTALLED_APPS = [
     "webapp.incidents",
     "webapp.live",
     "webapp.api",
+    "webapp.supervisor",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -137,6 +140,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 60, "socket_timeout": 10, "socket_connect_timeout": 3}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_TIME_LIMIT = 120
+CELERY_BEAT_SCHEDULER = "workers.beat:AliveScheduler"
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "workers.dispatch.sweep", "schedule": 2.0, "options": {"expires": 10}},
     "heartbeats": {"task": "workers.housekeeping.read_heartbeats", "schedule": 2.0, "options": {"expires": 10}},

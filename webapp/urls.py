@@ -2,7 +2,10 @@
 
 from django.urls import include, path
 
+from webapp.health import healthz
+
 urlpatterns = [
+    path("healthz", healthz, name="healthz"),
     path("", include("webapp.runs.urls")),
     path("", include("webapp.live.urls")),
     path("accounts/", include("webapp.accounts.urls")),

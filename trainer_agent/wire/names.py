@@ -5,6 +5,8 @@ FIELD = "b"  # the one field of every stream entry: an encoded message
 
 HEARTBEAT_TTL = 15  # seconds; a node silent for longer is unreachable
 LIVE_MAXLEN = 2_000  # frames kept per run for Last-Event-ID
+ALIVE_TTL = 10  # seconds; a server part that shows no sign of life for longer is not ready
+ALIVE_PARTS = ("worker", "beat", "ingest")
 
 
 def commands(node: str) -> str:
@@ -40,6 +42,11 @@ def live_list() -> str:
 def wake_ingest() -> str:
     """Stream whose entries tell ingest that the set of live attempts changed."""
     return f"{PREFIX}:wake-ingest"
+
+
+def alive(part: str) -> str:
+    """String with a time to live: the sign of life of one of ALIVE_PARTS, for /healthz."""
+    return f"{PREFIX}:alive:{part}"
 
 
 def agent_acl(node: str, redis7: bool) -> list[str]:

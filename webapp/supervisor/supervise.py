@@ -1,0 +1,155 @@
+"""Start every part in order, start again what dies, stop everything when asked."""
+
+import json
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
+
+import redis
+
+from trainer_agent.wire import names
+from webapp.supervisor import catalogue, environment
+from webapp.supervisor.environment import Place
+from webapp.supervisor.home import CannotStart, read_json, write_private
+from webapp.supervisor.part import Death, Part, last_lines
+from webapp.supervisor.readiness import Readiness, ask
+from webapp.supervisor.shutdown import stop_everything
+
+_TICK_S = 0.2
+_SAY_WAITING_EVERY_S = 10.0
+
+
+class StopAsked(Exception):
+    """A person or the system wants us to stop."""
+
+
+class Supervisor:
+    """All parts of one home. `say` shows one line to the person at the terminal."""
+
+    def __init__(self, place: Place, say: Callable[[str], None]) -> None:
+        self._place = place
+        self._say = say
+        self._parts: list[Part] = []
+        self._stop_asked = threading.Event()
+        self._kill_asked = threading.Event()
+        self._began = time.monotonic()
+
+    def run(self, when_ready: Callable[[], None]) -> int:
+        """Run until SIGINT, SIGTERM or SIGHUP; the exit code is 0 when all stopped cleanly."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+        try:
+            self._start()
+            when_ready()
+            while True:
+                self._tick()
+        except StopAsked:
+            self._say("Stopping …")
+        finally:
+            left = stop_everything(self._place.home, self._parts, self._kill_asked)
+        if left:
+            self._say(f"Still alive, please look: {', '.join(map(str, left))}")
+            return 1
+        self._say("Stopped. Nothing is left running.")
+        return 1 if self._kill_asked.is_set() else 0
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self._stop_asked.is_set():
+            self._kill_asked.set()
+        self._stop_asked.set()
+
+    # ---- starting
+
+    def _start(self) -> None:
+        place = self._place
+        self._say(f"Starting in {place.home.root}")
+        place.home.connection.unlink(missing_ok=True)
+        self._add([catalogue.redis(place)])
+        self._prepare()
+        self._wait(lambda: "" if self._redis_answers() else "redis")
+        self._add(catalogue.server_parts(place))
+        self._wait(lambda: "" if ask(place.url) else "web")
+        self._add(catalogue.agents(place))
+        self._wait(lambda: self._missing(ask(place.url)))
+        self._write_connection()
+        self._say(f"Ready after {time.monotonic() - self._began:.0f} s.")
+
+    def _add(self, parts: list[Part]) -> None:
+        for part in parts:
+            part.start()
+        self._parts += parts
+        if parts:
+            self._say(f"  started {', '.join(part.name for part in parts)}")
+
+    def _prepare(self) -> None:
+        log = self._place.home.logs / "prepare.log"
+        with log.open("wb") as file:
+            child = subprocess.Popen(
+                catalogue.prepare_command(),
+                env=environment.of_server(self._place, "prepare"),
+                cwd=catalogue.CODE,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._wait(lambda: "the database" if child.poll() is None else "")
+        if child.returncode != 0:
+            raise CannotStart("The database could not be prepared:\n" + "\n".join(last_lines(log)))
+        self._say("  database ready")
+
+    def _redis_answers(self) -> bool:
+        url = self._place.home.redis_url.read_text()
+        try:
+            with redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1) as client:
+                client.delete(*(names.alive(part) for part in names.ALIVE_PARTS))
+        except redis.RedisError:
+            return False
+        return True
+
+    def _missing(self, found: Readiness | None) -> str:
+        return "web" if found is None else ", ".join(found.missing)
+
+    def _wait(self, missing: Callable[[], str]) -> None:
+        """Until `missing` names nothing; now and then say what is waited for."""
+        said = time.monotonic()
+        while waiting_for := missing():
+            self._tick()
+            if time.monotonic() - said > _SAY_WAITING_EVERY_S:
+                said = time.monotonic()
+                self._say(f"  waiting for {waiting_for}")
+
+    def _write_connection(self) -> None:
+        home = self._place.home
+        write_private(home.connection, json.dumps({"url": self._place.url, **read_json(home.login)}))
+
+    # ---- running
+
+    def _tick(self) -> None:
+        for part in self._parts:
+            death = part.look()
+            if death:
+                self._tell(death)
+        if self._stop_asked.wait(_TICK_S):
+            raise StopAsked
+
+    def _tell(self, death: Death) -> None:
+        when = "now" if death.wait < 1 else f"in {death.wait:.0f} s"
+        self._say(f"  {death.part} {death.how}; it is started again {when}")
+        for line in death.last_lines:
+            self._say(f"    {death.part} | {line}")
+        self._forget_sign_of_life(death.part)
+
+    def _forget_sign_of_life(self, part: str) -> None:
+        """So that /healthz names the part at once, not when its last sign of life has faded."""
+        if part not in names.ALIVE_PARTS:
+            return
+        url = self._place.home.redis_url.read_text()
+        try:
+            with redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1) as client:
+                client.delete(names.alive(part))
+        except redis.RedisError:
+            return
