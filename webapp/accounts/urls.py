@@ -1,6 +1,15 @@
 """Addresses of accounts."""
 
-from django.urls import URLPattern
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import path
+
+from webapp.accounts import views
 
 app_name = "accounts"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("login/", LoginView.as_view(template_name="accounts/login.html", redirect_authenticated_user=True), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("password/", views.ChangePassword.as_view(), name="password"),
+    path("tokens/", views.tokens, name="tokens"),
+    path("tokens/<int:pk>/revoke", views.revoke_token, name="revoke_token"),
+]

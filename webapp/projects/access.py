@@ -33,6 +33,22 @@ def require(user: User | AnonymousUser, project: Project, role: Role) -> None:
         raise PermissionDenied(f"this needs the role {role.value} in project {project.slug}")
 
 
+def allows(user: User | AnonymousUser, project: Project, role: Role) -> bool:
+    """Whether `require` would let the person pass."""
+    has = role_in(user, project)
+    return has is not None and _RANK[has] >= _RANK[role]
+
+
+def projects_where(user: User | AnonymousUser, role: Role) -> QuerySet[Project]:
+    """Projects in which the person has at least `role`."""
+    if not user.is_authenticated or not user.is_active:
+        return Project.objects.none()
+    if user.is_superuser:
+        return Project.objects.all()
+    enough = [r for r, rank in _RANK.items() if rank >= _RANK[role]]
+    return Project.objects.filter(memberships__user=user, memberships__role__in=enough)
+
+
 def visible(queryset: QuerySet[M], user: User | AnonymousUser, path: str = "project") -> QuerySet[M]:
     """Only the rows whose project (at `path`) the person is a member of."""
     if not user.is_authenticated or not user.is_active:

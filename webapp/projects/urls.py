@@ -1,6 +1,14 @@
 """Addresses of projects."""
 
-from django.urls import URLPattern
+from django.urls import path
+
+from webapp.projects import views
 
 app_name = "projects"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", views.index, name="list"),
+    path("<slug:slug>/", views.detail, name="detail"),
+    path("<slug:slug>/members/", views.add_member, name="add_member"),
+    path("<slug:slug>/members/<int:pk>/role", views.change_role, name="change_role"),
+    path("<slug:slug>/members/<int:pk>/remove", views.remove_member, name="remove_member"),
+]

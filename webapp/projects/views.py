@@ -1,0 +1,110 @@
+"""Pages of projects: mine, one with its members, and a new one."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from webapp.accounts.signed_in import signed_in
+from webapp.projects import access, members
+from webapp.projects.forms import MemberForm, ProjectForm, RoleForm
+from webapp.projects.models import Membership, Project, Role
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def index(request: HttpRequest) -> HttpResponse:
+    """The person's projects, and a form for a new one, of which its creator is the admin."""
+    user = signed_in(request)
+    form = ProjectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        project = members.create_project(user, form.cleaned_data["slug"], form.cleaned_data["name"])
+        messages.success(request, _("Project “%s” is ready. Add your team, then launch a run.") % project.name)
+        return redirect("projects:detail", project.slug)
+    living = Q(runs__deleted_at=None)
+    rows = access.visible(Project.objects.all(), user, "pk").annotate(
+        run_count=Count("runs", filter=living, distinct=True), member_count=Count("memberships", distinct=True)
+    )
+    roles = dict(Membership.objects.filter(user=user).values_list("project", "role"))
+    listed = [(row, Role(roles.get(row.pk, Role.ADMIN)).label) for row in rows]
+    return render(request, "projects/list.html", {"projects": listed, "form": form}, status=_status(form))
+
+
+@login_required
+@require_safe
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Members and their roles; only an admin gets the forms that change them."""
+    project = _project(request, slug, Role.VIEWER)
+    return _page(request, project, MemberForm())
+
+
+@login_required
+@require_POST
+def add_member(request: HttpRequest, slug: str) -> HttpResponse:
+    """Add a person by user name."""
+    project = _project(request, slug, Role.ADMIN)
+    form = MemberForm(request.POST)
+    if form.is_valid():
+        try:
+            members.add(project, form.cleaned_data["username"], Role(form.cleaned_data["role"]))
+            return redirect("projects:detail", slug)
+        except members.Refused as refused:
+            form.add_error("username", str(refused))
+    return _page(request, project, form)
+
+
+@login_required
+@require_POST
+def change_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Give a member another role."""
+    membership = _membership(request, slug, pk)
+    form = RoleForm(request.POST)
+    if not form.is_valid():
+        raise Http404
+    try:
+        members.change_role(membership, Role(form.cleaned_data["role"]))
+    except members.Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("projects:detail", slug)
+
+
+@login_required
+@require_POST
+def remove_member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Take a person out; an admin who leaves goes back to the list."""
+    membership = _membership(request, slug, pk)
+    try:
+        members.remove(membership)
+    except members.Refused as refused:
+        messages.error(request, str(refused))
+    still_in = access.role_in(signed_in(request), membership.project)
+    return redirect("projects:detail", slug) if still_in else redirect("projects:list")
+
+
+def _project(request: HttpRequest, slug: str, role: Role) -> Project:
+    project = get_object_or_404(Project, slug=slug)
+    access.require(signed_in(request), project, role)
+    return project
+
+
+def _membership(request: HttpRequest, slug: str, pk: int) -> Membership:
+    return get_object_or_404(Membership, pk=pk, project=_project(request, slug, Role.ADMIN))
+
+
+def _page(request: HttpRequest, project: Project, form: MemberForm) -> HttpResponse:
+    context = {
+        "project": project,
+        "form": form,
+        "members": project.memberships.select_related("user").order_by("user__username"),
+        "roles": Role.choices,
+        "may_change": access.allows(signed_in(request), project, Role.ADMIN),
+        "run_count": project.runs.filter(deleted_at=None).count(),
+    }
+    return render(request, "projects/detail.html", context, status=_status(form))
+
+
+def _status(form: MemberForm | ProjectForm) -> int:
+    return 422 if form.errors else 200

@@ -1,0 +1,78 @@
+"""What a state looks like: always a shape, a tone and a word. And the short badge of a run's health."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from webapp.runs.models import Outcome, Run, Stateful, Status
+
+
+@dataclass(frozen=True)
+class Look:
+    """`shape` is a symbol of parts/sprite.html, `tone` one of run, ok, warn, crit, idle."""
+
+    shape: str
+    tone: str
+    word: str
+    hint: str = ""
+
+    @property
+    def spins(self) -> bool:
+        return self.shape == "s-run"
+
+
+def look(row: Stateful) -> Look:
+    """The state of a run or an attempt."""
+    if row.status == Status.ENDED:
+        return _ended(row.outcome)
+    health = getattr(row, "health", None) or {}
+    if row.status == Status.RUNNING and health.get("kind") == "hang":
+        return Look("s-hung", "crit", _("Hung"))
+    return {
+        Status.QUEUED: Look("s-queue", "idle", _("Queued")),
+        Status.STARTING: Look("s-run", "run", _("Starting")),
+        Status.RUNNING: Look("s-run", "run", _("Running")),
+        Status.STOPPING: Look("s-run", "idle", _("Stopping")),
+    }[Status(row.status)]
+
+
+def health(run: Run, waits: str = "") -> Look | None:
+    """The badge in the health column; None is "in line". `waits`: what a queued run waits for, as a sentence."""
+    if run.status == Status.QUEUED:
+        return Look("", "idle", waits or _("waits for free slots"))
+    if run.status == Status.ENDED and run.outcome in (Outcome.FAILED, Outcome.LOST):
+        return Look("s-fail", "crit", _fault(run))
+    kind, rank = run.health.get("kind"), run.health.get("rank")
+    if not kind:
+        return None
+    if kind == "hang":
+        return Look("s-hung", "crit", _("hung") if rank is None else _("hung, rank %s") % rank)
+    return Look("s-warn", "warn", _slow(rank, run.health.get("slowdown")))
+
+
+def _ended(outcome: str) -> Look:
+    return {
+        Outcome.SUCCEEDED: Look("s-ok", "ok", _("Finished")),
+        Outcome.FAILED: Look("s-fail", "crit", _("Failed")),
+        Outcome.LOST: Look("s-fail", "crit", _("Lost")),
+        Outcome.STOPPED: Look("s-stop", "idle", _("Stopped")),
+    }.get(Outcome(outcome) if outcome else Outcome.STOPPED, Look("s-stop", "idle", _("Ended")))
+
+
+def _slow(rank: int | None, slowdown: float | None) -> str:
+    who = _("slow") if rank is None else _("rank %s slow") % rank
+    return who if slowdown is None else f"{who}, {slowdown:.0%}".replace("%", " %")
+
+
+def _fault(run: Run) -> str:
+    detail = run.detail
+    rank, node, code, signal = (detail.get(key) for key in ("rank", "node", "code", "signal"))
+    if run.outcome == Outcome.LOST:
+        return _("%s lost") % (node or _("node"))
+    if rank is not None and signal:
+        return _("rank %(rank)s killed by signal %(signal)s") % {"rank": rank, "signal": signal}
+    if rank is not None and code is not None:
+        return _("rank %(rank)s exit %(code)s") % {"rank": rank, "code": code}
+    if rank is not None:
+        return _("rank %s failed") % rank
+    return run.reason.replace("_", " ") or _("failed")

@@ -1,0 +1,123 @@
+"""Numbers as people read them: thin units after a space, comma thousands, a dash for what is unknown."""
+
+import math
+from datetime import datetime
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+register = template.Library()
+UNKNOWN = "–"
+
+
+@register.filter
+def duration(seconds: float | None, style: str = "full") -> str:
+    """Seconds to "42 s", "17 m 42 s" ("17 m" when `style` is short), "1 h 31 m", "3 d 4 h"."""
+    if seconds is None:
+        return UNKNOWN
+    s = max(0, int(seconds))
+    if s < 60:
+        return f"{s} s"
+    minutes, hours = s // 60, s // 3600
+    if minutes < 60:
+        return f"{minutes} m" if style == "short" else f"{minutes} m {s % 60:02} s"
+    if hours < 48:
+        return f"{hours} h {minutes % 60:02} m"
+    return f"{hours // 24} d {hours % 24} h"
+
+
+@register.filter
+def age(since: datetime | None, style: str = "full") -> SafeString | str:
+    """How long ago, ticking in the browser. `style`: full, short, or ago ("2 m ago", "yesterday")."""
+    if since is None:
+        return UNKNOWN
+    text = ago(since) if style == "ago" else duration(_seconds_since(since), style)
+    return format_html('<span data-since="{}" data-age="{}">{}</span>', f"{since.timestamp():.1f}", style, text)
+
+
+@register.filter
+def ago(since: datetime | None) -> str:
+    """ "18 m ago", "yesterday", "3 days ago", as still text."""
+    if since is None:
+        return UNKNOWN
+    seconds = _seconds_since(since)
+    if seconds < 3600:
+        return _("%s ago") % duration(seconds, "short")
+    if seconds < 86400:
+        return _("%s ago") % f"{int(seconds // 3600)} h"
+    days = int(seconds // 86400)
+    return _("yesterday") if days == 1 else ngettext("%(n)d day ago", "%(n)d days ago", days) % {"n": days}
+
+
+@register.filter
+def took(row: object) -> float | None:
+    """Seconds that a run or attempt has been (or was) alive, None before its first rank."""
+    started, ended = getattr(row, "started_at", None), getattr(row, "ended_at", None)
+    if started is None:
+        return None
+    return ((ended or timezone.now()) - started).total_seconds()
+
+
+@register.filter
+def number(value: float | None, places: int = 0) -> str:
+    """ "1,366", with `places` decimals; NaN and infinities by name."""
+    if value is None:
+        return UNKNOWN
+    return _nonfinite(value) or f"{value:,.{places}f}"
+
+
+@register.filter
+def figure(value: float | None) -> str:
+    """A value of any size in at most four significant digits: "3.412", "0.0002", "1.2e-7", "12,345"."""
+    if value is None:
+        return UNKNOWN
+    size = abs(value)
+    if not math.isfinite(value) or size == 0 or size >= 1000:
+        return _nonfinite(value) or (f"{value:,.0f}" if size < 1e9 else f"{value:.3g}")
+    if size < 0.001:
+        return f"{value:.2e}".replace("e-0", "e-")
+    return f"{value:.{min(3, max(0, 3 - int(math.floor(math.log10(size)))))}f}" if size >= 1 else f"{value:.3f}"
+
+
+@register.filter
+def ms(seconds: float | None) -> str:
+    """Seconds to "212 ms", "1,204 ms", "0.4 ms"."""
+    if seconds is None or not math.isfinite(seconds):
+        return UNKNOWN
+    value = seconds * 1000
+    return f"{value:,.0f} ms" if abs(value) >= 10 else f"{value:.1f} ms"
+
+
+@register.filter(name="bytes")
+def bytes_(count: float | None) -> str:
+    """Bytes to "512 B", "4.2 GB" (powers of 1024)."""
+    if count is None:
+        return UNKNOWN
+    size = float(count)
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if abs(size) < 1024 or unit == "TB":
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
+
+
+@register.filter
+def percent(value: float | None) -> str:
+    """ "17 %" """
+    return UNKNOWN if value is None else f"{value:.0f} %"
+
+
+def _seconds_since(since: datetime) -> float:
+    return (timezone.now() - since).total_seconds()
+
+
+def _nonfinite(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return ""

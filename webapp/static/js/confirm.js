@@ -1,0 +1,24 @@
+// A form with `data-confirm="question"` asks in a dialog first; `data-confirm-word` is the word on its button.
+const dialog = document.querySelector("#confirm");
+let waiting = null;
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.dataset.confirm || form.dataset.confirmed) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  waiting = { form, submitter: event.submitter };
+  dialog.querySelector("[data-question]").textContent = form.dataset.confirm;
+  dialog.querySelector("[data-yes]").textContent = form.dataset.confirmWord;
+  dialog.showModal();
+}, true);
+
+dialog.addEventListener("close", () => {
+  const asked = waiting;
+  waiting = null;
+  if (!asked || dialog.returnValue !== "yes") return;
+  dialog.returnValue = "";
+  asked.form.dataset.confirmed = "yes";
+  asked.form.requestSubmit(asked.submitter);
+  delete asked.form.dataset.confirmed;
+});

@@ -1,0 +1,106 @@
+// The chart cards: what is in view is read and drawn, the rest waits until somebody scrolls to it.
+import {drawBusbw, drawComm} from "./draw_comm.js";
+import {drawDevice} from "./draw_device.js";
+import {drawHeat} from "./draw_heat.js";
+import {drawPhases} from "./draw_phases.js";
+import {drawStepTime} from "./draw_step_time.js";
+import {drawValue} from "./draw_value.js";
+import {say} from "./words.js";
+
+const DRAW = {step_time: drawStepTime, phases: drawPhases, comm: drawComm, busbw: drawBusbw, heat: drawHeat,
+  value: drawValue, device: drawDevice};
+const kind = id => id.split(":", 1)[0];
+
+export function chartCards(feed, view) {
+  const shown = new Set();
+  const watcher = new IntersectionObserver(entries => {
+    for (const {target, isIntersecting} of entries) {
+      if (!isIntersecting) shown.delete(target);
+      else if (!shown.has(target)) show(target);
+    }
+  }, {rootMargin: "240px"});
+  const show = card => {
+    shown.add(card);
+    if (feed.get(card.dataset.panel)) drawCard(card, feed, view);
+    else feed.want([card.dataset.panel]);
+  };
+  return {
+    watch: cards => cards.forEach(card => watcher.observe(card)),
+    drop: card => { watcher.unobserve(card); shown.delete(card); },
+    shownIds: () => [...new Set([...shown].map(card => card.dataset.panel))],
+    change: (card, id) => { card.dataset.panel = id; shown.delete(card); show(card); },
+    draw: id => Promise.all([...shown].filter(card => card.dataset.panel === id)
+      .map(card => drawCard(card, feed, view))),
+    fail: id => shown.forEach(card => { if (card.dataset.panel === id) empty(card, say("not_read")); }),
+  };
+}
+
+async function drawCard(card, feed, view) {
+  const id = card.dataset.panel, panel = feed.get(id);
+  if (!panel) return;
+  tell(card, panel);
+  if (!panel.x.length) return empty(card, say(`empty_${kind(id)}`));
+  const plot = card.querySelector("[data-plot]");
+  card.querySelector("[data-empty]")?.remove();
+  try {
+    await DRAW[kind(id)](plot, panel, {range: rangeFor(panel, feed, view)});
+  } catch (error) {
+    console.error(`chart ${id} was not drawn`, error);
+    return;
+  }
+  if (!plot.dataset.zooms && kind(id) !== "device") listen(plot, view);
+  card.dataset.drawnStep = panel.x[panel.x.length - 1];
+}
+
+// The same steps on every chart; a value with a step count of its own (an epoch) keeps its own.
+function rangeFor(panel, feed, view) {
+  const common = view.rangeOf(feed.get("step_time")) ?? view.rangeOf(panel);
+  const last = panel.x[panel.x.length - 1];
+  const range = last < common[0] || panel.x[0] > common[1] ? view.rangeOf(panel) : common;
+  return panel.rows ? [range[0] - 0.5, range[1] + 0.5] : range;
+}
+
+function tell(card, panel) {
+  const finding = card.querySelector("[data-finding]"), plot = card.querySelector("[data-plot]");
+  const words = (panel.finding ?? []).map(([text]) => text).join("");
+  if (finding && finding.title !== words) {
+    finding.title = words;
+    finding.replaceChildren(...panel.finding.map(([text, level]) => level ? strong(text, level) : text));
+  }
+  plot.setAttribute("aria-label", words || card.querySelector("h2, b").textContent);
+  const reduction = card.querySelector("[data-reduction]");
+  if (reduction) reduction.textContent = reductionText(panel);
+  const ramp = card.querySelectorAll("[data-ramp]");
+  if (ramp.length) panel.range.forEach((value, i) => { ramp[i].textContent = `${Math.round(value)}${i ? " ms" : ""}`; });
+}
+
+const reductionText = ({reduction, points, of}) =>
+  [reduction, points ? say("points_of", {points, of: Math.max(of ?? 0, points)}) : ""].filter(Boolean).join(" · ");
+
+function strong(text, level) {
+  const b = document.createElement("b");
+  if (level === "warn" || level === "crit") b.className = `t-${level}`;
+  b.textContent = text;
+  return b;
+}
+
+function empty(card, text) {
+  const plot = card.querySelector("[data-plot]");
+  if (plot.classList.contains("js-plotly-plot")) window.Plotly.purge(plot);
+  let line = card.querySelector("[data-empty]");
+  if (!line) {
+    line = Object.assign(document.createElement("p"), {className: "plot__empty"});
+    line.dataset.empty = "";
+    plot.append(line);
+  }
+  line.textContent = text;
+}
+
+function listen(plot, view) {
+  plot.dataset.zooms = "yes";
+  plot.on("plotly_relayout", change => {
+    const lo = change["xaxis.range[0]"], hi = change["xaxis.range[1]"];
+    if (lo !== undefined && hi - lo >= 1) view.zoom(lo, hi);
+  });
+  plot.on("plotly_doubleclick", () => { view.release(); return false; });
+}

@@ -1,0 +1,37 @@
+// Ranks by step: one row per rank (or bin of ranks), fixed range per phase, a wider gap between nodes.
+import {layout, note, plot, sequential, token} from "./chart_style.js";
+import {say} from "./words.js";
+
+export function drawHeat(element, panel, view) {
+  const rows = panel.rows.map((_, i) => i);
+  const [low, high] = panel.range, height = element.clientHeight - 32;
+  const style = layout({
+    hovermode: "closest", margin: {l: 62, t: 6}, xaxis: {showline: false, range: view.range},
+    yaxis: {showgrid: false, range: [rows.length - 0.5, -0.5], tickmode: "array", ...rowTicks(panel, height)}});
+  style.shapes = panel.nodes.slice(1).map(([, first]) => gapAbove(first));
+  style.annotations = panel.nodes.map(node => nodeLabel(node, height / rows.length));
+  return plot(element, [{
+    type: "heatmap", x: panel.x, y: rows, z: panel.z, zmin: low, zmax: high > low ? high : low + 1,
+    colorscale: sequential(), showscale: false, ygap: height / rows.length > 8 ? 2 : 0, customdata: names(panel),
+    hovertemplate: `${say("hover_rank")} %{customdata}, ${say("hover_step")} %{x:,d}<br>%{z:,.1f} ms<extra></extra>`,
+  }], style);
+}
+
+const names = panel => panel.rows.map(name => panel.x.map(() => name));
+
+function rowTicks(panel, height) {
+  const every = Math.ceil(panel.rows.length / Math.max(1, Math.floor(height / 14)));
+  const shown = panel.rows.map((_, i) => i).filter(i => i % every === 0);
+  const late = new Set((panel.worst ?? []).filter(() => panel.finding.some(([, level]) => level)).slice(0, 1));
+  return {tickvals: shown, ticktext: shown.map(i => late.has(`rank ${panel.rows[i]}`)
+    ? `<b><span style="color:${token("warn")}">${panel.rows[i]}</span></b>` : panel.rows[i])};
+}
+
+const gapAbove = row => ({type: "line", xref: "paper", x0: 0, x1: 1, y0: row - 0.5, y1: row - 0.5,
+  line: {color: token("surface"), width: 5}});
+
+function nodeLabel([name, first, final], rowHeight) {
+  const room = Math.max(1, Math.floor(((final - first + 1) * rowHeight) / 6.5));
+  return note({xref: "paper", x: 0, xanchor: "center", xshift: -48, y: (first + final) / 2, textangle: -90,
+    text: name.length > room ? `${name.slice(0, Math.max(1, room - 1))}…` : name});
+}

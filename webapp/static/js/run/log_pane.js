@@ -1,0 +1,102 @@
+// The log pane: newest lines first read, then only what came since. Scrolling up pauses, scrolling to the end follows.
+import {row} from "./log_lines.js";
+import {number, say} from "./words.js";
+
+const MOST_ROWS = 2000, AT_END_PX = 24;
+
+export function logPane(config) {
+  const pane = document.querySelector("[data-log]"), list = pane.querySelector(".log");
+  const search = pane.querySelector("input[type=search]"), ranks = pane.querySelector("[data-log-ranks]");
+  const follow = pane.querySelector("[data-log-follow]"), count = pane.querySelector("[data-log-count]");
+  let rank = "", after = null, before = null, born = 0, busy = false, again = false, following = true, typed = null;
+
+  const ask = async more => {
+    const mine = born;
+    const query = new URLSearchParams({attempt: config.attempt, rank, q: search.value.trim(), ...more});
+    const reply = await fetch(`${config.urls.logs}?${query}`).catch(() => null);
+    return mine === born && reply?.ok ? reply.json() : null;
+  };
+  const rows = lines => lines.map(line => row(line, search.value.trim()));
+  const toEnd = () => { list.scrollTop = list.scrollHeight; };
+
+  const reload = async () => {
+    born++;
+    busy = true;
+    const found = await ask({});
+    busy = false;
+    if (!found) return;
+    ({after, before} = found);
+    list.replaceChildren(...rows(found.lines));
+    tell();
+    follows(true);
+  };
+  const refresh = async () => {
+    if (busy) { again = true; return; }
+    if (after === null) return reload();
+    busy = true;
+    const found = await ask({after});
+    busy = false;
+    if (found) append(found);
+    if (again || found?.more) { again = false; refresh(); }
+  };
+  const append = found => {
+    after = found.after ?? after;
+    if (!found.lines.length) return;
+    list.append(...rows(found.lines));
+    while (following && list.children.length > MOST_ROWS) { list.firstElementChild.remove(); before = null; }
+    tell();
+    if (following) toEnd();
+  };
+  const older = async () => {
+    if (busy || before === null) return;
+    busy = true;
+    const found = await ask({before});
+    busy = false;
+    if (!found) return;
+    before = found.before;
+    const height = list.scrollHeight;
+    list.prepend(...rows(found.lines));
+    list.scrollTop += list.scrollHeight - height;
+    tell();
+  };
+  const follows = yes => {
+    following = yes;
+    follow.setAttribute("aria-pressed", String(yes));
+    follow.querySelector("[data-label]").textContent = say(yes ? "following" : "paused");
+    if (yes) toEnd();
+  };
+  const tell = () => {
+    const n = list.children.length;
+    count.textContent = n ? say("lines_shown", {n: number(n)}) : "";
+    pane.querySelector("[data-log-none]").hidden = n > 0;
+    pane.querySelector("[data-log-none]").textContent = say(search.value.trim() || rank !== "" ? "no_hit" : "no_log");
+  };
+  list.addEventListener("scroll", () => {
+    const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < AT_END_PX;
+    if (atEnd !== following) follows(atEnd);
+    if (list.scrollTop < 80) older();
+  }, {passive: true});
+  search.addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(reload, 250); });
+  follow.addEventListener("click", () => follows(!following));
+  ranks.addEventListener("click", event => { if (event.target.closest("button")) choose(event.target.closest("button").value); });
+  ranks.addEventListener("change", event => choose(event.target.value));
+  addEventListener("keydown", event => {
+    if (event.key === "." && !event.target.closest("input, textarea, select")) follows(!following);
+  });
+  const choose = value => {
+    rank = value;
+    ranks.querySelectorAll("button").forEach(button => button.setAttribute("aria-pressed", String(button.value === rank)));
+    const raw = pane.querySelector("[data-raw]");
+    raw.href = rank === "" ? raw.dataset.all : `${raw.dataset.all}&rank=${rank}`;
+    reload();
+  };
+  reload();
+  let timer = null;
+  return {
+    reload, refresh,
+    grew: lengths => {
+      if (rank !== "" && !(rank in lengths)) return;
+      timer ??= setTimeout(() => { timer = null; refresh(); }, 400);
+    },
+  };
+}

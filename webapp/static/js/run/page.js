@@ -1,0 +1,75 @@
+// The run page: puts its parts together.
+import {chartCards} from "./cards.js";
+import {onThemeChange} from "./chart_style.js";
+import {deviceCard} from "./device_card.js";
+import {drawLoop} from "./draw_loop.js";
+import {follow} from "./live.js";
+import {logPane} from "./log_pane.js";
+import {panelFeed} from "./panel_feed.js";
+import {pageParts} from "./parts.js";
+import {showInTab} from "./tab_title.js";
+import {tabs} from "./tabs.js";
+import {valueCards} from "./value_cards.js";
+import {viewWindow} from "./view_window.js";
+
+const LINGER_MS = 3000; // a run that ended: time for its last frames before the stream closes
+const config = JSON.parse(document.getElementById("run-config").textContent);
+let state = {}, stream = null, ending = null;
+
+const view = viewWindow(() => readAgain());
+const redraw = (ids, {failed} = {}) => ids.forEach(id => failed ? cards.fail(id) : mark(id));
+const feed = panelFeed(config, view, redraw);
+const cards = chartCards(feed, view);
+const mark = drawLoop(id => cards.draw(id));
+const logs = logPane(config);
+const devices = deviceCard(cards);
+const values = valueCards(config, cards, devices);
+const parts = pageParts(config.urls.header, onState);
+
+function readAgain() {
+  feed.forget();
+  feed.want(cards.shownIds());
+}
+
+function onState(next) {
+  state = next;
+  showInTab(config.name, config.words, next);
+  if (next.attempt !== config.newest) return location.assign(location.pathname);
+  if (next.status === "ended" && stream && !ending) ending = setTimeout(drawEnd, LINGER_MS);
+}
+
+// The last read comes after everything was stored: an attempt ends only after its last byte.
+function drawEnd() {
+  stream.end();
+  readAgain();
+  values.read();
+  logs.refresh();
+  parts.soon();
+}
+
+function onFrame(frame) {
+  if (frame.kind === "resync") { readAgain(); values.read(); logs.reload(); parts.soon(); }
+  if (frame.kind === "state") parts.soon();
+  if (frame.attempt !== config.attempt) return;
+  if (frame.kind === "log") logs.grew(frame.ranks);
+  if (frame.kind === "panels") {
+    values.notice(Object.keys(frame.panels));
+    if (view.follows()) feed.apply(frame.panels, cards.shownIds());
+  }
+}
+
+tabs(document.getElementById("run-page"));
+cards.watch(document.querySelectorAll("[data-panel]"));
+values.read();
+onThemeChange(() => {
+  cards.shownIds().forEach(mark);
+  showInTab(config.name, config.words, state);
+});
+document.querySelector("[data-heat-phases]").addEventListener("click", event => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  button.parentElement.querySelectorAll("button").forEach(other =>
+    other.setAttribute("aria-pressed", other === button));
+  cards.change(button.closest("[data-panel]"), `heat:${button.dataset.phase}`);
+});
+if (config.live) stream = follow(config.urls.live, config.cursor, onFrame);

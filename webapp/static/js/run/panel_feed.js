@@ -1,0 +1,55 @@
+// The panels that the page holds: read in batches, kept up to date by frames.
+import {fits, keepNewest, merge} from "./panel_merge.js";
+
+const MANY = 30; // panels per request
+const REREAD_MS = 4000; // a shown panel that frames do not carry is read again this often while frames arrive
+
+export function panelFeed(config, view, redraw) {
+  const panels = new Map(), readAt = new Map(), wanted = new Set();
+  let timer = null, age = 0;
+
+  const want = ids => {
+    ids.forEach(id => wanted.add(id));
+    timer ??= setTimeout(readAll, 10);
+  };
+  const readAll = async () => {
+    timer = null;
+    const ids = [...wanted];
+    wanted.clear();
+    for (let i = 0; i < ids.length; i += MANY) await read(ids.slice(i, i + MANY), age);
+  };
+  const read = async (ids, born) => {
+    ids.forEach(id => readAt.set(id, performance.now()));
+    const query = new URLSearchParams({...view.query(), attempt: config.attempt, width: innerWidth > 720 ? 600 : 300});
+    // Every id is encoded on its own: the name of a metric may hold a comma.
+    query.set("ids", ids.map(encodeURIComponent).join(","));
+    const reply = await fetch(`${config.urls.panels}?${query}`).catch(() => null);
+    if (born !== age) return;
+    if (!reply?.ok) return redraw(ids, {failed: true});
+    for (const [id, panel] of Object.entries((await reply.json()).panels)) panels.set(id, panel);
+    redraw(ids);
+  };
+  const apply = (deltas, shown) => {
+    const changed = Object.keys(deltas).filter(id => panels.has(id) && absorb(id, deltas[id]));
+    redraw(changed);
+    const due = performance.now() - REREAD_MS;
+    want(shown.filter(id => !(id in deltas) && (readAt.get(id) ?? 0) < due));
+  };
+  const absorb = (id, delta) => {
+    const panel = panels.get(id);
+    if (!fits(panel, delta)) {
+      if (readAt.get(id) < performance.now() - REREAD_MS / 4) want([id]);
+    }
+    const merged = merge(panel, delta);
+    panels.set(id, view.span() && panel.axis !== "time" ? keepNewest(merged, view.span()) : merged);
+    // Without a sliding window a page that stays open would grow for ever: read the reduced form again.
+    if (merged.x.length > 2500) want([id]);
+    return true;
+  };
+  return {
+    want, apply,
+    get: id => panels.get(id),
+    // The window changed: what was read is of no use any more.
+    forget: () => { age++; panels.clear(); readAt.clear(); },
+  };
+}

@@ -1,0 +1,44 @@
+// The page's words (run bar, facts, banner, events, ranks): the server renders them, this puts the new ones in place.
+const QUIET_MS = 1000;
+
+export function pageParts(address, onState) {
+  const came = new Map();
+  let timer = null, readAt = 0, reading = false, again = false;
+
+  const read = async () => {
+    timer = null;
+    if (reading) { again = true; return; }
+    reading = true;
+    const reply = await fetch(address, {headers: {"HX-Request": "true"}}).catch(() => null);
+    reading = false;
+    readAt = performance.now();
+    if (reply?.status === 404) return location.reload();
+    if (reply?.ok) {
+      const fresh = new DOMParser().parseFromString(await reply.text(), "text/html");
+      const state = stateOf(fresh);
+      replace(fresh, came);
+      onState(state);
+    }
+    if (again) { again = false; soon(); }
+  };
+  const soon = () => { timer ??= setTimeout(read, Math.max(0, readAt + QUIET_MS - performance.now())); };
+  onState(stateOf(document));
+  return {soon};
+}
+
+// Ages tick in place, so what came is compared with what came before, not with what stands.
+function replace(fresh, came) {
+  for (const part of fresh.querySelectorAll("[data-part]")) {
+    const name = part.dataset.part, old = document.querySelector(`[data-part="${name}"]`);
+    if (!old || came.get(name) === part.innerHTML) continue;
+    // An open menu or a focused button stays; the next state brings the part again.
+    if (old.querySelector("details[open]") || old.contains(document.activeElement)) continue;
+    came.set(name, part.innerHTML);
+    old.replaceWith(part);
+  }
+}
+
+const stateOf = root => {
+  const {status, outcome, progress, attempt} = root.querySelector("[data-status]").dataset;
+  return {status, outcome, progress, attempt: Number(attempt)};
+};

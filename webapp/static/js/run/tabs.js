@@ -1,0 +1,23 @@
+// Tabs of the run page: one set of cards, of which each tab shows some (css/run.css). The tab is the address's hash.
+const NAMES = ["metrics", "logs", "events", "config"];
+
+export function tabs(page) {
+  const show = () => {
+    const name = NAMES.includes(location.hash.slice(1)) ? location.hash.slice(1) : "metrics";
+    page.dataset.tab = name;
+    for (const link of document.querySelectorAll("[data-tab-link]")) {
+      if (link.dataset.tabLink === name) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+    dispatchEvent(new Event("resize")); // charts fit the width that they have now
+  };
+  document.addEventListener("click", event => {
+    const link = event.target.closest("[data-tab-link]");
+    if (!link) return;
+    event.preventDefault();
+    history.replaceState(null, "", `#${link.dataset.tabLink}`);
+    show();
+  });
+  addEventListener("hashchange", show);
+  show();
+}

@@ -1,0 +1,59 @@
+// A card for every key that the script logged; made as somebody scrolls or searches, never all at once.
+import {say} from "./words.js";
+
+// `devices` is told which device metrics there are.
+export function valueCards(config, cards, devices) {
+  const box = document.querySelector("[data-values]"), form = document.querySelector("[data-value-search]");
+  const more = document.querySelector("[data-values-more]"), template = document.querySelector("#value-card");
+  const loss = document.querySelector("[data-panel-loss]");
+  let page = 1, asked = 0, readAt = 0, typed = null;
+
+  const read = async (number = 1) => {
+    const mine = ++asked;
+    readAt = performance.now();
+    const query = new URLSearchParams({attempt: config.attempt, q: form.querySelector("input").value.trim(), page: number});
+    const reply = await fetch(`${config.urls.keys}?${query}`).catch(() => null);
+    if (mine !== asked || !reply?.ok) return;
+    const found = await reply.json();
+    page = number;
+    devices(found.devices);
+    if (found.loss && loss.dataset.panel !== `value:${found.loss}`) chooseLoss(found.loss);
+    show(number === 1 ? found.keys : [...shownKeys(), ...found.keys], found);
+  };
+  const chooseLoss = key => {
+    loss.querySelector("h2").textContent = key === "loss" ? say("loss") : key;
+    cards.change(loss, `value:${key}`);
+  };
+  const shownKeys = () => [...box.children].map(card => card.dataset.key);
+  const show = (keys, found) => {
+    const old = new Map([...box.children].map(card => [card.dataset.key, card]));
+    for (const [key, card] of old) if (!keys.includes(key)) { cards.drop(card); card.remove(); }
+    const fresh = keys.filter(key => !old.has(key)).map(make);
+    box.append(...fresh);
+    cards.watch(fresh);
+    box.closest("section").hidden = !found.total && !found.keys.length && found.all <= 1;
+    form.hidden = found.all <= 8;
+    document.querySelector("[data-values-count]").textContent = say("keys_of", {shown: box.children.length, of: found.total});
+    document.querySelector("[data-values-none]").hidden = found.total > 0;
+    more.hidden = box.children.length >= found.total;
+  };
+  const make = key => {
+    const card = template.content.firstElementChild.cloneNode(true);
+    card.dataset.key = key;
+    card.dataset.panel = `value:${key}`;
+    Object.assign(card.querySelector("h2"), {textContent: key, title: key});
+    return card;
+  };
+  form.addEventListener("submit", event => event.preventDefault());
+  form.addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(read, 200); });
+  more.addEventListener("click", () => read(page + 1));
+  return {
+    read,
+    // A frame carries a key that has no card yet: look again soon; else now and then, as long as frames come.
+    notice: ids => {
+      const known = new Set([...shownKeys().map(key => `value:${key}`), loss.dataset.panel]);
+      const unknown = ids.some(id => id.startsWith("value:") && !known.has(id));
+      if (page === 1 && performance.now() > readAt + (unknown ? 3000 : 15000)) read();
+    },
+  };
+}
