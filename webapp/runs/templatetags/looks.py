@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from webapp.runs import pace, spark, states
+from webapp.runs import looks, pace, spark
 from webapp.runs.models import Run, Stateful
 
 register = template.Library()
@@ -13,19 +13,19 @@ register = template.Library()
 @register.inclusion_tag("parts/status.html")
 def status(row: Stateful) -> dict[str, Any]:
     """Shape and word, as in a table."""
-    return {"look": states.look(row), "kind": "st"}
+    return {"look": looks.look(row), "kind": "st"}
 
 
 @register.inclusion_tag("parts/status.html")
 def status_pill(row: Stateful) -> dict[str, Any]:
     """Shape and word, as a pill in the run bar."""
-    return {"look": states.look(row), "kind": "pill"}
+    return {"look": looks.look(row), "kind": "pill"}
 
 
 @register.inclusion_tag("parts/health.html")
 def health(run: Run, waits: str = "") -> dict[str, Any]:
     """The badge of the health column, or "in line"."""
-    return {"look": states.health(run, waits), "quiet": run.last_step is None}
+    return {"look": looks.health(run, waits), "quiet": run.last_step is None}
 
 
 @register.inclusion_tag("parts/pace.html")

@@ -1,0 +1,127 @@
+"""Reads of nodes for pages: each node's state, and which run holds which slot."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from webapp.accounts.models import User
+from webapp.nodes.models import Node, Slot
+from webapp.nodes.reach import is_reachable
+from webapp.projects.access import visible
+from webapp.projects.models import Project
+from webapp.runs.models import Run
+from webapp.runs.looks import Look
+
+LATE_AFTER_S = 6.0  # three heartbeats
+
+
+@dataclass(frozen=True)
+class SlotRow:
+    """One slot. `run` is None when it is free or its run is not for this person to see."""
+
+    slot: Slot
+    run: Run | None
+    facts: dict[str, Any]
+
+    @property
+    def used(self) -> bool:
+        return self.slot.attempt_id is not None
+
+
+@dataclass(frozen=True)
+class NodeRow:
+    """One node as the page shows it."""
+
+    node: Node
+    look: Look
+    slots: list[SlotRow]
+    usable: bool  # the scheduler may place on it
+
+    @property
+    def free(self) -> int:
+        return sum(not row.used for row in self.slots)
+
+    @property
+    def used(self) -> int:
+        return len(self.slots) - self.free
+
+    @property
+    def runs(self) -> list[tuple[Run, int]]:
+        """Each visible run on this node with the number of slots it holds."""
+        held: dict[int, tuple[Run, int]] = {}
+        for row in self.slots:
+            if row.run:
+                held[row.run.pk] = (row.run, held.get(row.run.pk, (row.run, 0))[1] + 1)
+        return list(held.values())
+
+    @property
+    def hidden(self) -> int:
+        """Slots held by runs of projects that this person does not see."""
+        return sum(row.used and row.run is None for row in self.slots)
+
+    @property
+    def marks(self) -> list[str]:
+        return ["" if row.used else "off" for row in self.slots]
+
+    @property
+    def memory_share(self) -> float | None:
+        """Per cent of the machine's memory in use."""
+        used, total = self.node.vitals.get("memory_used"), self.node.inventory.get("memory_total")
+        return 100 * used / total if used is not None and total else None
+
+
+@dataclass(frozen=True)
+class SlotCount:
+    """Slots of nodes that can be reached. `busy` also counts slots of unreachable nodes that a run still holds."""
+
+    busy: int
+    free: int
+    total: int
+
+
+def node_rows(user: User | AnonymousUser) -> list[NodeRow]:
+    """Every node that was not removed, by name."""
+    now = timezone.now()
+    nodes = list(Node.objects.filter(removed_at=None).prefetch_related("slots__attempt__run"))
+    seen = set(visible(Project.objects.all(), user, "pk").values_list("pk", flat=True))
+    return [_row(node, now, seen) for node in nodes]
+
+
+def slot_count(rows: Iterable[NodeRow] | None = None) -> SlotCount:
+    """Busy, free now and in all, from rows already read or from the database."""
+    if rows is None:
+        rows = node_rows(AnonymousUser())
+    listed = list(rows)
+    busy = sum(row.used for row in listed)
+    return SlotCount(busy, sum(row.free for row in listed if row.usable), sum(len(row.slots) for row in listed))
+
+
+def look(node: Node, now: datetime) -> Look:
+    """A node's state: the one that matters most to somebody who wants to run something."""
+    dirty = node.vitals.get("dirty")
+    if not is_reachable(node, now):
+        return Look("s-stale", "crit", _("Unreachable"), _("Runs on it are not touched. See whether its agent lives."))
+    if dirty:
+        return Look("s-warn", "warn", _("Not clean"), _("A process that is no run of ours holds a slot: %s") % dirty)
+    if node.draining:
+        return Look("s-drain", "idle", _("Draining"), _("Its runs go on, and no new ones are placed on it."))
+    if node.last_heard and now - node.last_heard > timedelta(seconds=LATE_AFTER_S):
+        return Look("s-late", "warn", _("Late"), _("Its last sign of life is older than usual."))
+    return Look("s-fresh", "ok", _("Ready"))
+
+
+def _row(node: Node, now: datetime, seen: set[int]) -> NodeRow:
+    by_index = {facts.get("index"): facts for facts in node.inventory.get("slots", [])}
+    slots = [_slot(slot, seen, by_index.get(slot.index, {})) for slot in node.slots.all()]
+    usable = is_reachable(node, now) and not node.draining and not node.vitals.get("dirty")
+    return NodeRow(node, look(node, now), slots, usable)
+
+
+def _slot(slot: Slot, seen: set[int], facts: dict[str, Any]) -> SlotRow:
+    run = slot.attempt.run if slot.attempt else None
+    return SlotRow(slot, run if run and run.project_id in seen and run.deleted_at is None else None, facts)

@@ -1,0 +1,80 @@
+"""The Nodes page: what there is, who holds it, and how to add more. Only superusers change nodes."""
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from webapp.accounts.models import User
+from webapp.accounts.signed_in import signed_in
+from webapp.nodes import queries
+from webapp.nodes.models import Node
+
+
+@login_required
+@never_cache
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    """The page, or only its list for the live update."""
+    rows = queries.node_rows(signed_in(request))
+    context = {"rows": rows, "count": queries.slot_count(rows), "public_url": settings.PUBLIC_URL}
+    live = request.headers.get("HX-Request") == "true"
+    return render(request, "nodes/rows.html" if live else "nodes/list.html", context)
+
+
+@login_required
+@never_cache
+@require_POST
+def join_token(request: HttpRequest) -> HttpResponse:
+    """A one-time token inside the exact command to type on the machine; shown once."""
+    from webapp.nodes import enrol
+
+    token = enrol.issue_join_token(_node_admin(request))
+    return render(request, "nodes/join_command.html", {"token": token, "public_url": settings.PUBLIC_URL})
+
+
+@login_required
+@require_POST
+def drain(request: HttpRequest, uid: str) -> HttpResponse:
+    """Take the node out of placement, or put it back (`on` is "yes" or "no")."""
+    _node_admin(request)
+    from webapp.nodes import lifecycle
+
+    node = _node(uid)
+    draining = request.POST.get("on") == "yes"
+    lifecycle.set_draining(node, draining)
+    text = _("%s is draining: its runs go on, no new ones start there.") if draining else _("%s takes runs again.")
+    messages.success(request, text % node.name)
+    return redirect("nodes:list")
+
+
+@login_required
+@require_POST
+def remove(request: HttpRequest, uid: str) -> HttpResponse:
+    """Forget the node and its credentials; refused while a run holds a slot of it."""
+    _node_admin(request)
+    from webapp.nodes import lifecycle
+
+    node = _node(uid)
+    if node.slots.exclude(attempt=None).exists():
+        messages.error(request, _("%s holds a run. Stop the run or drain the node first.") % node.name)
+        return redirect("nodes:list")
+    lifecycle.remove(node)
+    messages.success(request, _("%s is removed. Join it again with a new token.") % node.name)
+    return redirect("nodes:list")
+
+
+def _node_admin(request: HttpRequest) -> User:
+    user = signed_in(request)
+    if not user.is_superuser:
+        raise PermissionDenied("only an administrator of the site may change nodes")
+    return user
+
+
+def _node(uid: str) -> Node:
+    return get_object_or_404(Node, uid=uid, removed_at=None)
