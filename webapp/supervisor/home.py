@@ -83,7 +83,7 @@ class Home:
             os.close(descriptor)
             raise CannotStart(f"{self.root} is in use by {told}. Stop that first, or choose another --home.") from error
         os.ftruncate(descriptor, 0)
-        os.write(descriptor, holder.encode())
+        os.write(descriptor, f"process {os.getpid()}, {holder}".encode())
         return descriptor
 
     def port(self, name: str, address: str) -> int:

@@ -1,19 +1,28 @@
-"""Every process that belongs to one home, found by the environment that it was started with."""
+"""Every process that belongs to one home: found by the environment that it was started with, or held by a shim."""
 
 import os
-from pathlib import Path
 
 import psutil
 
 from webapp.supervisor.environment import HOME
+from webapp.supervisor.home import Home
+from webapp.supervisor.local_runs import shim_pids
+
+_RANK_DIR = "PACELINE_RANK_DIR"  # of a rank, below its agent's folder
 
 
-def processes_of(home: Path) -> list[psutil.Process]:
-    """Processes whose environment says PACELINE_HOME=`home`, this one left out."""
-    return [process for process in psutil.process_iter() if process.pid != os.getpid() and _belongs(process, home)]
+def processes_of(home: Home) -> list[psutil.Process]:
+    """This process is not among them."""
+    shims = set(shim_pids(home))
+    found: dict[int, psutil.Process] = {}
+    for process in psutil.process_iter():
+        if process.pid in shims or _belongs(process, home):
+            found |= {one.pid: one for one in (process, *_children(process))}
+    found.pop(os.getpid(), None)
+    return list(found.values())
 
 
-def kill_all_of(home: Path, seconds: float) -> list[int]:
+def kill_all_of(home: Home, seconds: float) -> list[int]:
     """Kill them; returns the pids that still live after `seconds`."""
     found = processes_of(home)
     for process in found:
@@ -22,11 +31,20 @@ def kill_all_of(home: Path, seconds: float) -> list[int]:
     return [process.pid for process in alive]
 
 
-def _belongs(process: psutil.Process, home: Path) -> bool:
+def _belongs(process: psutil.Process, home: Home) -> bool:
     try:
-        return process.environ().get(HOME) == str(home) and process.status() != psutil.STATUS_ZOMBIE
+        env = process.environ()
+        below = env.get(_RANK_DIR, "").startswith(f"{home.root}/")
+        return process.pid != os.getpid() and (below or env.get(HOME) == str(home.root))
     except (psutil.Error, OSError):
         return False
+
+
+def _children(process: psutil.Process) -> list[psutil.Process]:
+    try:
+        return process.children(recursive=True)
+    except psutil.Error:
+        return []
 
 
 def _kill(process: psutil.Process) -> None:

@@ -21,7 +21,7 @@ def wait_before_start(deaths: int) -> float:
 
 @dataclass(frozen=True)
 class Death:
-    """What to tell about a part that died. `wait` is in seconds."""
+    """What to tell about a part that died. `wait` in seconds; `last_lines` only when it died early, for the first time."""
 
     part: str
     how: str
@@ -41,6 +41,7 @@ class Part:
         self._pid_file = logs.parent / "run" / f"{name}.pid"
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
+        self._log_began = 0
         self._deaths = 0
         self._next_start = 0.0
 
@@ -53,6 +54,7 @@ class Part:
         end_leftover(self._pid_file)
         shorten(self.log)
         with self.log.open("ab") as log:
+            self._log_began = log.tell()
             self._process = subprocess.Popen(
                 self._argv,
                 env=self._env,
@@ -85,7 +87,7 @@ class Part:
         self._deaths = 1 if lived > _STEADY_AFTER_S else self._deaths + 1
         wait = wait_before_start(self._deaths)
         self._next_start = now + wait
-        lines = last_lines(self.log) if lived < _STEADY_AFTER_S else []
+        lines = last_lines(self.log, self._log_began) if self._deaths == 1 and lived < _STEADY_AFTER_S else []
         return Death(self.name, _how_it_ended(process.returncode), wait, lines)
 
     def signal(self, number: signal.Signals) -> None:
@@ -125,12 +127,12 @@ def shorten(log: Path) -> None:
     os.truncate(log, 0)
 
 
-def last_lines(log: Path, count: int = 8) -> list[str]:
-    """The last lines of a log, each at most 300 characters."""
+def last_lines(log: Path, since: int = 0, count: int = 8) -> list[str]:
+    """The last lines of a log after byte `since`, each at most 300 characters."""
     try:
         with log.open("rb") as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - 16_384))
+            end = file.seek(0, os.SEEK_END)
+            file.seek(max(min(since, end), end - 16_384))
             text = file.read().decode(errors="replace")
     except FileNotFoundError:
         return []

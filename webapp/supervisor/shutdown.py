@@ -5,49 +5,54 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from webapp.supervisor.home import Home
+from webapp.supervisor import own_server
+from webapp.supervisor.environment import Place
 from webapp.supervisor.leftovers import kill_all_of
-from webapp.supervisor.local_runs import any_alive, ask_the_server_to_stop, hurry_shims
+from webapp.supervisor.local_runs import hurry_shims
 from webapp.supervisor.part import Part
 
-_RUNS_S = 4.5  # until the ranks must be gone
-_PARTS_S = 3.0  # for agents to flush and for the server's parts to end
-_REDIS_S = 1.0  # to write its last lines
-_KILLED_S = 1.0
+# Seconds after the signal by which each is gone; what is not is killed.
+_RANKS_BY = 4.5
+_RUNS_ENDED_BY = 6.0
+_PARTS_BY = 8.5
+_REDIS_BY = 9.2
+_KILLED_S = 0.5
 
 
-def stop_everything(home: Home, parts: Sequence[Part], kill_now: threading.Event) -> list[int]:
+def stop_everything(place: Place, parts: Sequence[Part], kill_now: threading.Event) -> list[int]:
     """Returns the pids that could not be ended; `kill_now` cuts every wait short."""
     wait = _Waiter(kill_now)
-    if not kill_now.is_set() and any_alive(home):
-        _stop_runs(home, wait)
-    last = [part for part in parts if part.name == "redis"]
-    for group, seconds in ((_without(parts, last), _PARTS_S), (last, _REDIS_S)):
-        for part in group:
-            part.signal(signal.SIGTERM)
-        wait.until(lambda group=group: not any(part.alive for part in group), seconds)  # type: ignore[misc]
-        for part in group:
-            part.kill()
-    return kill_all_of(home.root, _KILLED_S)
+    if not kill_now.is_set() and hurry_shims(place.home):
+        _stop_runs(place, wait)
+    redis = [part for part in parts if part.name == "redis"]
+    _end([part for part in parts if part not in redis], wait, _PARTS_BY)
+    _end(redis, wait, _REDIS_BY)
+    return kill_all_of(place.home, _KILLED_S)
 
 
-def _stop_runs(home: Home, wait: "_Waiter") -> None:
-    """The server writes down who stopped them and why; then the shims get less time than the runs ask for."""
-    ask_the_server_to_stop(home)
-    hurry_shims(home)
-    wait.until(lambda: not any_alive(home), _RUNS_S)
+def _stop_runs(place: Place, wait: "_Waiter") -> None:
+    """The server writes down who stopped them; the shims get less time than the runs would have."""
+    stopped = own_server.stop_runs_on(place.home, place.node_names)
+    wait.until(lambda: not hurry_shims(place.home), _RANKS_BY)
+    wait.until(lambda: all(own_server.has_ended(place.home, run) for run in stopped), _RUNS_ENDED_BY)
 
 
-def _without(parts: Sequence[Part], left_out: Sequence[Part]) -> list[Part]:
-    return [part for part in parts if part not in left_out]
+def _end(parts: list[Part], wait: "_Waiter", by: float) -> None:
+    for part in parts:
+        part.signal(signal.SIGTERM)
+    wait.until(lambda: not any(part.alive for part in parts), by)
+    for part in parts:
+        part.kill()
 
 
 class _Waiter:
+    """Waits until moments counted from its making, in seconds."""
+
     def __init__(self, cut_short: threading.Event) -> None:
         self._cut_short = cut_short
+        self._began = time.monotonic()
 
-    def until(self, condition: Callable[[], bool], seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while not condition() and time.monotonic() < end:
+    def until(self, condition: Callable[[], bool], by: float) -> None:
+        while time.monotonic() - self._began < by and not condition():
             if self._cut_short.wait(0.05):
                 return

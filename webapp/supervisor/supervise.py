@@ -14,8 +14,8 @@ from trainer_agent.wire import names
 from webapp.supervisor import catalogue, environment
 from webapp.supervisor.environment import Place
 from webapp.supervisor.home import CannotStart, read_json, write_private
+from webapp.supervisor.own_server import Readiness, readiness
 from webapp.supervisor.part import Death, Part, last_lines
-from webapp.supervisor.readiness import Readiness, ask
 from webapp.supervisor.shutdown import stop_everything
 
 _TICK_S = 0.2
@@ -49,7 +49,7 @@ class Supervisor:
         except StopAsked:
             self._say("Stopping …")
         finally:
-            left = stop_everything(self._place.home, self._parts, self._kill_asked)
+            left = stop_everything(self._place, self._parts, self._kill_asked)
         if left:
             self._say(f"Still alive, please look: {', '.join(map(str, left))}")
             return 1
@@ -71,9 +71,9 @@ class Supervisor:
         self._prepare()
         self._wait(lambda: "" if self._redis_answers() else "redis")
         self._add(catalogue.server_parts(place))
-        self._wait(lambda: "" if ask(place.url) else "web")
+        self._wait(lambda: "" if readiness(place.url) else "web")
         self._add(catalogue.agents(place))
-        self._wait(lambda: self._missing(ask(place.url)))
+        self._wait(lambda: self._missing(readiness(place.url)))
         self._write_connection()
         self._say(f"Ready after {time.monotonic() - self._began:.0f} s.")
 
@@ -138,7 +138,9 @@ class Supervisor:
 
     def _tell(self, death: Death) -> None:
         when = "now" if death.wait < 1 else f"in {death.wait:.0f} s"
-        self._say(f"  {death.part} {death.how}; it is started again {when}")
+        self._say(
+            f"  {death.part} {death.how}; it is started again {when} (see {self._place.home.logs / death.part}.log)"
+        )
         for line in death.last_lines:
             self._say(f"    {death.part} | {line}")
         self._forget_sign_of_life(death.part)

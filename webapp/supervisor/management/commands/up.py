@@ -45,7 +45,7 @@ class Command(BaseCommand):
     def _take_port(self, address: str, port: int) -> None:
         if not is_free(address, port):
             raise CannotStart(
-                f"Port {port} on {address} is taken by another program. Choose another one, for example --port {port + 1}."
+                f"Port {port} on {address} is taken by another program. Choose another one: --port {port + 1}"
             )
 
     def _when_ready(self, place: Place) -> None:

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Every test: static checks, the whole suite on SQLite, then what touches the database again on PostgreSQL.
+# On a laptop, what is missing is named and left out; with CI=true it is an error.
+set -euo pipefail
+python=.venv/bin/python
+[ "${CI:-}" = true ] && needed=1 || needed=0
+
+chromium_there() { command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; }
+postgres_there() { ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; }
+
+missing=()
+chromium_there || missing+=(chromium)
+postgres_there || missing+=(postgresql)
+if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  echo "Installing ${missing[*]} …"
+  apt-get update -qq
+  # Debian would start a server of its own; the tests start theirs.
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+select=()
+if ! chromium_there; then
+  [ "$needed" = 1 ] && { echo "Chromium is missing, and CI skips nothing." >&2; exit 1; }
+  echo "Chromium is missing (apt-get install chromium): the tests with a browser are left out."
+  select=(-m "not browser")
+fi
+if ! postgres_there; then
+  [ "$needed" = 1 ] && { echo "PostgreSQL is missing, and CI skips nothing." >&2; exit 1; }
+  echo "PostgreSQL is missing (apt-get install postgresql): the tests run on SQLite only."
+fi
+
+bash .ci/static_checks.sh
+echo "All tests, on SQLite …"
+"$python" -m pytest -q "${select[@]}"
+if postgres_there; then
+  echo "What touches the database, on PostgreSQL …"
+  "$python" -m tests.postgres -q -m "not e2e and not torch and not browser" \
+    tests/control tests/telemetry tests/ingest tests/live tests/pages tests/runpage tests/api
+fi
