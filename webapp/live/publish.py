@@ -30,6 +30,12 @@ def run_changed(run: Run) -> None:
     transaction.on_commit(tell)
 
 
+def list_changed(run: Run) -> None:
+    """After commit, tell every runs list that the summary of one row changed."""
+    content = {"kind": "run", "run": run.uid, "project": run.project_id}
+    transaction.on_commit(lambda: _add(names.live_list(), content))
+
+
 def _add(stream: str, content: dict[str, Any]) -> None:
     body = json.dumps(content, separators=(",", ":"), allow_nan=False)
     try:

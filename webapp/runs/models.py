@@ -167,6 +167,7 @@ class AttemptNode(models.Model):
     applied_seq = models.BigIntegerField(default=0)
     launched_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)  # the node proved that the tree is gone
+    lost_at = models.DateTimeField(null=True)  # given up without proof: its slots wait until the node shows up clean
     inventory = models.JSONField(default=dict)
 
     class Meta:

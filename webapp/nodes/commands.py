@@ -1,0 +1,110 @@
+"""Orders to nodes: rows, and the wire messages built from them at send time."""
+
+import logging
+from datetime import datetime, timedelta
+
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from trainer_agent.wire import codec, messages, names
+from webapp.nodes.models import Command, CommandKind, Node
+from webapp.nodes.reach import heard_since
+from webapp.queue import SEND, hint
+from webapp.redis import connection
+from webapp.runs import secrets
+from webapp.runs.models import Attempt, AttemptNode
+from webapp.runs.spec import RunSpec
+
+log = logging.getLogger(__name__)
+
+RESEND_AFTER_S = 5.0
+KEPT_PER_NODE = 1_000
+
+
+def order(kind: CommandKind, node: Node, attempt: Attempt, **arguments: object) -> Command:
+    """Write a command row and hint that there is one to send. A forget outlives its attempt's row."""
+    command = Command.objects.create(
+        node=node,
+        attempt=None if kind == CommandKind.FORGET else attempt,
+        attempt_key=attempt.pk,
+        kind=kind,
+        arguments=arguments,
+    )
+    hint(SEND)
+    return command
+
+
+def accept(node: Node | None, attempt_key: int, *kinds: CommandKind) -> None:
+    """The node has taken its open commands of these kinds; they are not sent again."""
+    Command.objects.filter(node=node, attempt_key=attempt_key, kind__in=kinds, accepted_at=None).update(
+        accepted_at=timezone.now()
+    )
+
+
+def withdraw_start(part: AttemptNode) -> bool:
+    """Take back a start that was never sent. True when the node has heard nothing of the attempt."""
+    starts = Command.objects.filter(node=part.node, attempt_key=part.attempt_id, kind=CommandKind.START)
+    starts.filter(sent_at=None, accepted_at=None).delete()
+    return not starts.exists()
+
+
+def due(now: datetime) -> QuerySet[Command]:
+    """Open commands to send now: never sent, or sent a while ago to a node that can be reached."""
+    silent = Q(sent_at__lt=now - timedelta(seconds=RESEND_AFTER_S), node__last_heard__gte=heard_since(now))
+    return Command.objects.filter(Q(sent_at=None) | silent, accepted_at=None, node__removed_at=None)
+
+
+def send(command: Command) -> bool:
+    """Claim and send one command; False when another sender was faster. RedisError leaves it due again in 5 s."""
+    claimed = Command.objects.filter(pk=command.pk, sent_at=command.sent_at, accepted_at=None)
+    if claimed.update(sent_at=timezone.now()) != 1:
+        return False
+    message = to_wire(command)
+    if message is None:
+        Command.objects.filter(pk=command.pk).update(accepted_at=F("sent_at"))
+        return False
+    stream = names.commands(command.node.uid)
+    connection().xadd(stream, {names.FIELD: codec.encode(message)}, maxlen=KEPT_PER_NODE, approximate=True)
+    log.info("%s sent to %s for attempt %s", command.kind, command.node.uid, command.attempt_key)
+    return True
+
+
+def to_wire(command: Command) -> messages.Command | None:
+    """The message that a row stands for; None when what it was about is gone. A start holds decrypted secrets."""
+    if command.kind == CommandKind.FORGET:
+        return messages.ForgetAttempt(v=messages.WIRE_VERSION, id=command.pk, attempt=command.attempt_key)
+    if command.kind == CommandKind.STOP:
+        return messages.StopAttempt(
+            v=messages.WIRE_VERSION, id=command.pk, attempt=command.attempt_key, **command.arguments
+        )
+    part = AttemptNode.objects.filter(attempt=command.attempt_key, node=command.node).select_related("attempt__run")
+    found = part.first()
+    return None if found is None else _start(command, found)
+
+
+def _start(command: Command, part: AttemptNode) -> messages.StartAttempt:
+    attempt, run = part.attempt, part.attempt.run
+    spec = RunSpec.model_validate(run.spec)
+    return messages.StartAttempt(
+        v=messages.WIRE_VERSION,
+        id=command.pk,
+        attempt=attempt.pk,
+        run=run.uid,
+        attempt_number=attempt.number,
+        node_rank=part.node_rank,
+        nnodes=spec.nodes,
+        ranks_per_node=spec.ranks_per_node,
+        master_addr=attempt.master_addr,
+        master_port=attempt.master_port or 0,
+        argv=spec.argv,
+        env={**spec.env, **secrets.values_of(run)},
+        slots=part.slots,
+        workdir=spec.workdir,
+        git_url=spec.git_url,
+        git_ref=spec.git_ref,
+        upload_sha256=spec.upload_sha256,
+        grace=spec.grace,
+        stop_signal=spec.stop_signal,
+        timeout=spec.timeout,
+        deep=spec.deep,
+    )

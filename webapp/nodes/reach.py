@@ -1,0 +1,29 @@
+"""Who can be reached: a node that was heard within UNREACHABLE_AFTER_S."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+from webapp.nodes.models import Node, Slot
+
+
+def heard_since(now: datetime) -> datetime:
+    """A node whose `last_heard` is older than this is unreachable."""
+    return now - timedelta(seconds=settings.UNREACHABLE_AFTER_S)
+
+
+def is_reachable(node: Node, now: datetime) -> bool:
+    return node.removed_at is None and node.last_heard is not None and node.last_heard >= heard_since(now)
+
+
+def reachable(now: datetime) -> QuerySet[Node]:
+    return Node.objects.filter(removed_at=None, last_heard__gte=heard_since(now))
+
+
+def total_slots() -> list[int]:
+    """Slots of each node that has joined and was not removed, reachable or not: what could ever be free."""
+    counts: dict[int, int] = dict.fromkeys(Node.objects.filter(removed_at=None).values_list("pk", flat=True), 0)
+    for node in Slot.objects.filter(node__removed_at=None).values_list("node_id", flat=True):
+        counts[node] += 1
+    return list(counts.values())

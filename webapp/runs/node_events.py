@@ -1,0 +1,275 @@
+"""What a node says happened, applied in the node's own order inside ingest's transaction."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from trainer_agent.wire.messages import Event
+from webapp.nodes.commands import accept, order
+from webapp.nodes.models import CommandKind
+from webapp.runs import secrets
+from webapp.runs.first_failure import RANK_REASONS, Exit, culprit, explain, last_line
+from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, RankState, Run, Status
+from webapp.runs.scheduler import next_port
+from webapp.runs.settle import fail, finish_part, settle
+from webapp.runs.state import LIVE, locked, mirror, move, record
+
+PORT_TRIES = 3
+# A victim's report may overtake the culprit's; an exit later than our own stop order proves nothing.
+_CLOCK_SLACK = timedelta(seconds=0.2)
+_CAUSE_OF_REFUSAL = {"port_in_use": Cause.NODE, "spawn": Cause.NODE}
+_CAUSE_OF_END = {"shim_lost": Cause.AGENT, "agent_stopped": Cause.AGENT, "node_rebooted": Cause.NODE}
+
+
+def apply_event(part: AttemptNode, event: Event) -> None:
+    """Apply one event of one part. Unknown kinds and events about what is over are no error."""
+    handle = _HANDLERS.get(event.kind)
+    if handle is None:
+        return
+    part.attempt = locked(part.attempt_id)
+    handle(part, part.attempt, event)
+
+
+def _accepted(part: AttemptNode, attempt: Attempt, event: Event) -> None:
+    accept(part.node, attempt.pk, CommandKind.START)
+    record(attempt, "accepted", at=_at(part, event), node=part.node_name)
+
+
+def _refused(part: AttemptNode, attempt: Attempt, event: Event) -> None:
+    accept(part.node, attempt.pk, CommandKind.START)
+    reason = _text(event, "reason") or "spawn"
+    told = {"node": part.node_name, "text": _safe(attempt, _text(event, "detail"))[:500]}
+    if reason == "port_in_use" and part.node_rank == 0 and _move_port(part, attempt):
+        return
+    finish_part(part, _at(part, event))
+    cause = _CAUSE_OF_REFUSAL.get(reason, Cause.CODE)
+    fail(attempt, cause=cause, reason=reason, detail=told, actor=part.node_name)
+    settle(attempt)
+
+
+def _move_port(part: AttemptNode, attempt: Attempt) -> bool:
+    """Ask the first node again with another port; the other nodes have not been told of any yet."""
+    if attempt.status != Status.STARTING or attempt.port_tries + 1 >= PORT_TRIES or part.node is None:
+        return False
+    port = next_port(attempt.master_addr, after=attempt.master_port)
+    if port is None or not move(attempt, (Status.STARTING,), master_port=port, port_tries=attempt.port_tries + 1):
+        return False
+    record(attempt, "port_moved", level="warn", node=part.node_name, port=port)
+    order(CommandKind.START, part.node, attempt)
+    return True
+
+
+def _launched(part: AttemptNode, attempt: Attempt, event: Event) -> None:
+    at = _at(part, event)
+    accept(part.node, attempt.pk, CommandKind.START)
+    AttemptNode.objects.filter(pk=part.pk, launched_at=None).update(launched_at=at)
+    record(attempt, "launched", at=at, node=part.node_name)
+    if part.node_rank == 0 and attempt.status == Status.STARTING:
+        start_others(attempt)
+
+
+def start_others(attempt: Attempt) -> None:
+    """The rendezvous endpoint is open on the first node: let the others come to it."""
+    for part in attempt.parts.exclude(node_rank=0).filter(node__isnull=False).select_related("node"):
+        if not attempt.commands.filter(node=part.node, kind=CommandKind.START).exists():
+            order(CommandKind.START, part.node, attempt)  # type: ignore[arg-type]
+
+
+def _rank_started(part: AttemptNode, attempt: Attempt, event: Event) -> None:
+    at = _at(part, event)
+    row = _rank(part, event)
+    if row is None:
+        return
+    row.pid, row.started_at = _whole(event, "pid"), at
+    row.facts = {**row.facts, **{key: value for key, value in event.data.items() if key != "pid"}}
+    row.save(update_fields=["pid", "started_at", "facts"])
+    if attempt.status != Status.STARTING or attempt.ranks.filter(started_at=None).exists():
+        return
+    if move(attempt, (Status.STARTING,), status=Status.RUNNING, started_at=at):
+        record(attempt, "running", level="ok", at=at, ranks=attempt.world_size)
+
+
+def _rank_facts(part: AttemptNode, attempt: Attempt, event: Event) -> None:
+    row = _rank(part, event)
+    if row is None:
+        return
+    row.facts = {**row.facts, **event.data}
+    row.save(update_fields=["facts"])
+    total = _whole(event, "total_steps")
+    if total and not attempt.run.spec.get("total_steps"):
+        Run.objects.filter(pk=attempt.run_id, attempt_count=attempt.number).update(total_steps=total)
+
+
+def _rank_exited(part: AttemptNode, attempt: Attempt, event: Event) -> None:
+    row = _rank(part, event)
+    if row is None:
+        return
+    row.exited_at = _at(part, event)
+    row.exit_code, row.exit_signal = _whole(event, "code"), _whole(event, "signal")
+    row.traceback = _safe(attempt, _text(event, "traceback"))
+    row.facts = {**row.facts, **{key: event.data[key] for key in ("oom", "max_rss_kb") if key in event.data}}
+    row.save(update_fields=["exited_at", "exit_code", "exit_signal", "traceback", "facts"])
+    if row.exit_code == 0:
+        return
+    told = {"node": part.node_name, "code": row.exit_code, "signal": row.exit_signal}
+    if attempt.status in LIVE:
+        record(attempt, "rank_exited", level="warn", rank=row.rank, at=row.exited_at, **told)
+        _blame(attempt)
+    elif attempt.outcome == Outcome.FAILED and attempt.reason in RANK_REASONS:
+        _refine(attempt)
+
+
+def _blame(attempt: Attempt) -> None:
+    first = culprit(_exits(attempt))
+    if first is not None:
+        verdict = explain(first)
+        fail(attempt, cause=verdict.cause, reason=verdict.reason, detail=verdict.detail)
+
+
+def _refine(attempt: Attempt) -> None:
+    """An exit that happened earlier arrived later: name the right rank. Outcome and cause stay."""
+    ordered = attempt.commands.filter(kind=CommandKind.STOP).order_by("pk").values_list("created_at", flat=True).first()
+    if ordered is None:
+        return
+    first = culprit(exit_ for exit_ in _exits(attempt) if exit_.at <= ordered + _CLOCK_SLACK)
+    if first is None or first.rank == attempt.detail.get("rank"):
+        return
+    verdict = explain(first)
+    fields = {"reason": verdict.reason, "detail": verdict.detail}
+    Attempt.objects.filter(pk=attempt.pk).update(**fields)
+    mirror(attempt, fields)
+    record(attempt, "first_failure", level="crit", rank=first.rank, reason=verdict.reason, **_told(verdict.detail))
+
+
+def _exits(attempt: Attempt) -> list[Exit]:
+    node_of = dict(attempt.parts.values_list("node_rank", "node_name"))
+    return [
+        Exit(
+            rank=row.rank,
+            node=node_of.get(row.node_rank, ""),
+            code=row.exit_code,
+            signal=row.exit_signal,
+            at=row.exited_at,
+            traceback=row.traceback,
+            oom=bool(row.facts.get("oom")),
+        )
+        for row in attempt.ranks.exclude(exited_at=None)
+        if row.exited_at is not None
+    ]
+
+
+def _dropped(part: AttemptNode, attempt: Attempt, event: Event) -> None:
+    what, count = _text(event, "what") or "data", _whole(event, "count") or 0
+    row = _rank(part, event)
+    if row is not None:
+        row.dropped = {**row.dropped, what: row.dropped.get(what, 0) + count}
+        row.save(update_fields=["dropped"])
+    record(
+        attempt,
+        "dropped",
+        level="warn",
+        rank=event.rank,
+        at=_at(part, event),
+        node=part.node_name,
+        what=what,
+        count=count,
+        reason=_text(event, "reason"),
+    )
+
+
+def _stopping(part: AttemptNode, attempt: Attempt, event: Event) -> None:
+    accept(part.node, attempt.pk, CommandKind.START, CommandKind.STOP)
+    told = {"signal": _text(event, "signal"), "grace": event.data.get("grace")}
+    record(attempt, "node_stopping", at=_at(part, event), node=part.node_name, **told)
+
+
+def _finished(part: AttemptNode, attempt: Attempt, event: Event) -> None:
+    if _is_of_a_refused_try(part, attempt):
+        return
+    at = _at(part, event)
+    accept(part.node, attempt.pk, CommandKind.START, CommandKind.STOP)
+    finish_part(part, at)
+    survivors = event.data.get("survivors")
+    if survivors:
+        record(attempt, "survivors", level="crit", at=at, node=part.node_name, survivors=survivors)
+    if attempt.status in LIVE:
+        _blame_part(part, attempt, event)
+    settle(attempt)
+
+
+def _is_of_a_refused_try(part: AttemptNode, attempt: Attempt) -> bool:
+    """A newer start command is under way to this node, so this end is the refused one's."""
+    if part.launched_at is not None or attempt.status != Status.STARTING or not attempt.port_tries:
+        return False
+    return attempt.commands.filter(node=part.node, kind=CommandKind.START, accepted_at=None).exists()
+
+
+def _blame_part(part: AttemptNode, attempt: Attempt, event: Event) -> None:
+    """A launcher ended while the attempt was alive: fine only when it and all its ranks ended with 0."""
+    ranks = attempt.ranks.filter(node_rank=part.node_rank)
+    code, signal = _whole(event, "launcher_code"), _whole(event, "launcher_signal")
+    if code == 0 and not ranks.exclude(exit_code=0).exists():
+        return
+    reason = _text(event, "reason")
+    detail = {"node": part.node_name, "code": code, "signal": signal}
+    detail["text"] = _safe(attempt, last_line(_text(event, "detail")))
+    if reason in _CAUSE_OF_END:
+        outcome = Outcome.LOST
+        fail(attempt, cause=_CAUSE_OF_END[reason], reason=reason, detail=detail, outcome=outcome, actor=part.node_name)
+    elif signal is not None:
+        fail(attempt, cause=Cause.CODE, reason="launcher_killed", detail=detail, actor=part.node_name)
+    elif not ranks.exclude(started_at=None).exists():
+        cause, word = (Cause.NETWORK, "rendezvous") if attempt.parts.count() > 1 else (Cause.CODE, "launcher_exit")
+        fail(attempt, cause=cause, reason=reason or word, detail=detail, actor=part.node_name)
+    else:
+        lost = ranks.filter(exited_at=None).values_list("rank", flat=True).first()
+        fail(attempt, cause=Cause.CODE, reason="no_exit_record", detail={"rank": lost, **detail})
+
+
+def _rank(part: AttemptNode, event: Event) -> RankState | None:
+    """The rank's row, if the rank is one of this node's."""
+    if event.rank is None:
+        return None
+    return RankState.objects.filter(attempt=part.attempt_id, node_rank=part.node_rank, rank=event.rank).first()
+
+
+def _at(part: AttemptNode, event: Event) -> datetime:
+    """The event's time on the server's clock."""
+    offset = part.node.clock_offset if part.node is not None else None
+    try:
+        return datetime.fromtimestamp(event.at + (offset or 0.0), UTC)
+    except (ValueError, OverflowError, OSError):
+        return timezone.now()
+
+
+def _text(event: Event, name: str) -> str:
+    value = event.data.get(name)
+    return "" if value is None else str(value)
+
+
+def _whole(event: Event, name: str) -> int | None:
+    value = event.data.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _safe(attempt: Attempt, text: str) -> str:
+    return secrets.redact(attempt.run, text) if text else ""
+
+
+def _told(detail: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in detail.items() if name != "rank"}
+
+
+_HANDLERS: dict[str, Callable[[AttemptNode, Attempt, Event], None]] = {
+    "accepted": _accepted,
+    "refused": _refused,
+    "launched": _launched,
+    "rank_started": _rank_started,
+    "rank_facts": _rank_facts,
+    "rank_exited": _rank_exited,
+    "dropped": _dropped,
+    "stopping": _stopping,
+    "finished": _finished,
+}

@@ -1,0 +1,129 @@
+"""Placement carried out: slots claimed in one transaction, or none."""
+
+from dataclasses import asdict
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.live.publish import run_changed
+from webapp.nodes.commands import order
+from webapp.nodes.models import Command, CommandKind, Node, Slot
+from webapp.nodes.reach import reachable
+from webapp.runs.models import Attempt, AttemptNode, RankState, Status
+from webapp.runs.placement import Offer, Placement, Wait, Wish, choose
+from webapp.runs.spec import RunSpec
+from webapp.runs.state import PLACED, move, record
+
+
+class Overbooked(Exception):
+    """A slot was taken in between. The transaction is rolled back; the next sweep decides anew."""
+
+
+def place_queued(now: datetime | None = None) -> int:
+    """Place what fits, note what the others wait for. Returns how many attempts were placed.
+
+    Callers in other processes wait for each other: SQLite takes its write lock at BEGIN, PostgreSQL locks the slots.
+    """
+    if not Attempt.objects.filter(status=Status.QUEUED).exists():
+        return 0
+    with transaction.atomic():
+        slots = list(Slot.objects.select_for_update().order_by("pk"))
+        nodes = {node.pk: node for node in reachable(now or timezone.now()).filter(draining=False)}
+        queue = Attempt.objects.filter(status=Status.QUEUED, run__deleted_at=None).select_related("run").order_by("pk")
+        attempts = {attempt.pk: attempt for attempt in queue}
+        placements, waits = choose(_wishes(list(attempts.values())), _offers(nodes, slots))
+        placed = [_place(attempts[placement.attempt], placement, nodes) for placement in placements]
+        for wait in waits:
+            _note_wait(attempts[wait.attempt], asdict(wait))
+    return sum(placed)
+
+
+def next_port(address: str, after: int | None = None) -> int | None:
+    """A port of RENDEZVOUS_PORTS that no active attempt uses on this address; those behind `after` first."""
+    low, high = settings.RENDEZVOUS_PORTS
+    count = high - low + 1
+    active = Attempt.objects.filter(status__in=PLACED, master_addr=address)
+    used = set(active.values_list("master_port", flat=True))
+    first = low if after is None else after + 1
+    candidates = (low + (first - low + i) % count for i in range(count))
+    return next((port for port in candidates if port not in used), None)
+
+
+def _offers(nodes: dict[int, Node], slots: list[Slot]) -> list[Offer]:
+    offers = []
+    for node in nodes:
+        own = [slot for slot in slots if slot.node_id == node]
+        free = tuple(sorted(slot.index for slot in own if slot.attempt_id is None))
+        offers.append(Offer(node=node, free=free, total=len(own)))
+    return offers
+
+
+def _wishes(attempts: list[Attempt]) -> list[Wish]:
+    uncleaned: dict[int, set[int]] = {}
+    forgets = Command.objects.filter(kind=CommandKind.FORGET, accepted_at=None)
+    for key, node in forgets.values_list("attempt_key", "node_id"):
+        uncleaned.setdefault(key, set()).add(node)
+    return [
+        Wish(
+            attempt=attempt.pk,
+            nodes=attempt.run.spec["nodes"],
+            ranks_per_node=attempt.run.spec["ranks_per_node"],
+            avoid=frozenset(uncleaned.get(attempt.pk, ())),
+        )
+        for attempt in attempts
+    ]
+
+
+def _place(attempt: Attempt, placement: Placement, nodes: dict[int, Node]) -> bool:
+    master = nodes[placement.parts[0][0]]
+    # Attempts that follow each other get different ports: the last one's may still be in TIME_WAIT.
+    low, high = settings.RENDEZVOUS_PORTS
+    port = next_port(master.address, after=low + attempt.pk % (high - low + 1) - 1)
+    if port is None:
+        _note_wait(attempt, asdict(Wait(attempt.pk, "ports", attempt.world_size, len(placement.parts), 0)))
+        return False
+    started = move(
+        attempt,
+        (Status.QUEUED,),
+        status=Status.STARTING,
+        master_addr=master.address,
+        master_port=port,
+        placed_at=timezone.now(),
+        waits_for={},
+    )
+    if not started:
+        return False
+    for node_rank, (node, indexes) in enumerate(placement.parts):
+        _claim(attempt, node_rank, nodes[node], indexes)
+    order(CommandKind.START, master, attempt)
+    names = [nodes[node].name for node, _indexes in placement.parts]
+    record(attempt, "placed", actor="scheduler", nodes=names, port=port)
+    return True
+
+
+def _claim(attempt: Attempt, node_rank: int, node: Node, indexes: tuple[int, ...]) -> None:
+    free = Slot.objects.filter(node=node, index__in=indexes, attempt=None)
+    if free.update(attempt=attempt) != len(indexes):
+        raise Overbooked(f"slots {indexes} of {node.uid}")
+    AttemptNode.objects.create(
+        attempt=attempt,
+        node=node,
+        node_uid=node.uid,
+        node_name=node.name,
+        node_rank=node_rank,
+        slots=list(indexes),
+        inventory=node.inventory,
+    )
+    per_node = RunSpec.model_validate(attempt.run.spec).ranks_per_node
+    RankState.objects.bulk_create(
+        RankState(attempt=attempt, rank=node_rank * per_node + local, node_rank=node_rank, local_rank=local)
+        for local in range(per_node)
+    )
+
+
+def _note_wait(attempt: Attempt, wait: dict[str, object]) -> None:
+    wait.pop("attempt", None)
+    if attempt.waits_for != wait and Attempt.objects.filter(pk=attempt.pk, status=Status.QUEUED).update(waits_for=wait):
+        run_changed(attempt.run)

@@ -1,0 +1,125 @@
+"""How an attempt comes to its end: failure, stop, loss, and the proof that nothing of it is left."""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from webapp.nodes.commands import accept, order, withdraw_start
+from webapp.nodes.models import CommandKind, Slot
+from webapp.queue import PLACE, hint
+from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, Status
+from webapp.runs.spec import RunSpec
+from webapp.runs.state import LIVE, PLACED, move, record
+
+# After a failure the peers hang in a collective that cannot finish: no use in waiting out a long grace period.
+FAILURE_GRACE_S = 5.0
+
+
+def fail(
+    attempt: Attempt,
+    *,
+    cause: Cause,
+    reason: str,
+    detail: dict[str, Any],
+    outcome: Outcome = Outcome.FAILED,
+    actor: str = "",
+) -> bool:
+    """starting, running -> stopping with an outcome, and stop every node at once. False when it was decided before."""
+    grace = min(RunSpec.model_validate(attempt.run.spec).grace, FAILURE_GRACE_S)
+    return _stop(attempt, grace, outcome=outcome, cause=cause, reason=reason, detail=detail, actor=actor, level="crit")
+
+
+def stop(attempt: Attempt, *, cause: Cause, reason: str, actor: str, detail: dict[str, Any] | None = None) -> bool:
+    """starting, running -> stopping, with the whole grace period."""
+    grace = RunSpec.model_validate(attempt.run.spec).grace
+    return _stop(
+        attempt,
+        grace,
+        outcome=Outcome.STOPPED,
+        cause=cause,
+        reason=reason,
+        detail=detail or {},
+        actor=actor,
+        level="warn",
+    )
+
+
+def finish_part(part: AttemptNode, at: datetime) -> None:
+    """The node proved that its tree is gone: its slots may be offered again."""
+    AttemptNode.objects.filter(pk=part.pk, finished_at=None).update(finished_at=at)
+    free_slots(part)
+
+
+def free_slots(part: AttemptNode) -> None:
+    """Offer a part's slots again."""
+    if Slot.objects.filter(node=part.node_id, attempt=part.attempt_id).update(attempt=None):
+        hint(PLACE)
+
+
+def lose_part(part: AttemptNode, *, reason: str, cause: Cause, **detail: Any) -> None:
+    """Give a part up without proof. Its slots stay taken until the node shows up without the attempt."""
+    if AttemptNode.objects.filter(pk=part.pk, finished_at=None, lost_at=None).update(lost_at=timezone.now()) != 1:
+        return
+    attempt = part.attempt
+    told = {"node": part.node_name, **detail}
+    record(attempt, reason, level="crit", **told)
+    fail(attempt, cause=cause, reason=reason, detail=told, outcome=Outcome.LOST, actor="heartbeat watch")
+    settle(attempt)
+
+
+def settle(attempt: Attempt) -> bool:
+    """End the attempt once no part of it is left anywhere. Safe to call at any time; the sweep does."""
+    if attempt.status not in PLACED or attempt.parts.filter(finished_at=None, lost_at=None).exists():
+        return False
+    now = timezone.now()
+    if attempt.status in LIVE:
+        if attempt.ranks.exclude(exit_code=0).exists():
+            silent = attempt.ranks.exclude(exit_code=0).values_list("rank", flat=True).first()
+            return fail(attempt, cause=Cause.CODE, reason="no_exit_record", detail={"rank": silent})
+        started = attempt.started_at or now
+        ended = move(attempt, LIVE, status=Status.ENDED, outcome=Outcome.SUCCEEDED, started_at=started, ended_at=now)
+    else:
+        ended = move(attempt, (Status.STOPPING,), status=Status.ENDED, ended_at=now)
+    if ended:
+        record(attempt, "ended", level=_level(attempt.outcome), outcome=attempt.outcome)
+    return ended
+
+
+def _stop(attempt: Attempt, grace: float, *, level: str, **decision: Any) -> bool:
+    if not move(attempt, LIVE, status=Status.STOPPING, **decision):
+        return False
+    record(
+        attempt,
+        str(decision["outcome"]),
+        level=level,
+        actor=decision["actor"],
+        rank=decision["detail"].get("rank"),
+        cause=decision["cause"],
+        reason=decision["reason"],
+        **{name: value for name, value in decision["detail"].items() if name != "rank"},
+    )
+    stop_parts(attempt, grace, decision["reason"])
+    settle(attempt)
+    return True
+
+
+def stop_parts(attempt: Attempt, grace: float, reason: str) -> None:
+    """Order every node that may hold something of the attempt to stop it, and prove it."""
+    signal = RunSpec.model_validate(attempt.run.spec).stop_signal
+    for part in attempt.parts.filter(finished_at=None).select_related("node"):
+        if part.node is None or withdraw_start(part):
+            finish_part(part, timezone.now())
+        else:
+            order(CommandKind.STOP, part.node, attempt, signal=signal, grace=grace, reason=reason)
+
+
+def forget(part: AttemptNode) -> None:
+    """Order a node to stop and drop all that it holds of the attempt."""
+    accept(part.node, part.attempt_id, CommandKind.START, CommandKind.STOP)
+    if part.node is not None:
+        order(CommandKind.FORGET, part.node, part.attempt)
+
+
+def _level(outcome: str) -> str:
+    return {Outcome.SUCCEEDED.value: "ok", Outcome.STOPPED.value: "warn"}.get(outcome, "crit")

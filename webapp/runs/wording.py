@@ -1,0 +1,192 @@
+"""Sentences for people: what happened, and what to do next. The fixed words come from `lifecycle`."""
+
+import signal as signals
+from collections import defaultdict
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from webapp.runs.models import Attempt, Outcome, RunEvent, Status
+
+_lazy = gettext_lazy
+
+REASONS: dict[str, str | Promise] = {
+    "rank_exit": _lazy("Rank %(rank)s on %(node)s ended with exit code %(code)s. %(text)s"),
+    "killed_by_signal": _lazy("Rank %(rank)s on %(node)s was ended by %(signal_name)s. %(text)s"),
+    "out_of_memory": _lazy("Rank %(rank)s on %(node)s ran out of memory. %(text)s"),
+    "syntax_error": _lazy("The script has a syntax error. %(text)s"),
+    "import_error": _lazy("Rank %(rank)s on %(node)s could not import a module. %(text)s"),
+    "port_in_use": _lazy("A port that the ranks need is in use on %(node)s. %(text)s"),
+    "no_exit_record": _lazy("Rank %(rank)s vanished without telling how it ended."),
+    "launcher_killed": _lazy("The launcher on %(node)s was ended by %(signal_name)s."),
+    "launcher_exit": _lazy("The launcher on %(node)s ended with code %(code)s before any rank started. %(text)s"),
+    "rendezvous": _lazy("The ranks of %(node)s could not meet those of the other nodes. %(text)s"),
+    "no_script": _lazy("The script is not there on %(node)s. %(text)s"),
+    "no_workdir": _lazy("The working folder is not there on %(node)s. %(text)s"),
+    "git": _lazy("The code could not be fetched from git on %(node)s. %(text)s"),
+    "upload": _lazy("The uploaded code could not be fetched on %(node)s. %(text)s"),
+    "spawn": _lazy("The launcher could not be started on %(node)s. %(text)s"),
+    "shim_lost": _lazy("The process that holds the launcher on %(node)s is gone."),
+    "agent_stopped": _lazy("The agent on %(node)s was shut down with its runs."),
+    "node_rebooted": _lazy("%(node)s was restarted."),
+    "node_lost": _lazy("%(node)s has been silent for %(silent)s s, longer than the limit for lost nodes."),
+    "node_vanished": _lazy("%(node)s could not be reached any more while the run was starting."),
+    "node_removed": _lazy("%(node)s was removed from the list of nodes."),
+    "attempt_unknown": _lazy("%(node)s is back but knows nothing of this run any more."),
+    "user_stop": _lazy("Stopped by %(actor)s."),
+    "time_limit": _lazy("Stopped at its time limit of %(seconds)s s."),
+}
+
+NEXT_STEP: dict[str, str | Promise] = {
+    "rank_exit": _lazy("Read this rank's last log lines, fix the script, then run it again."),
+    "killed_by_signal": _lazy("Somebody or the system ended the process. If nobody did, look at the node's memory."),
+    "out_of_memory": _lazy("Use a smaller batch or model part per rank, then run it again."),
+    "syntax_error": _lazy("Fix the line that the log names, then run it again."),
+    "import_error": _lazy("Install the module for the Python that the node uses, then run it again."),
+    "port_in_use": _lazy("Run it again: another port will be chosen. If it stays, see what listens on the node."),
+    "no_exit_record": _lazy("Read this rank's log and the launcher's log, then run it again."),
+    "launcher_killed": _lazy("Look at the node's memory and system log, then run it again."),
+    "launcher_exit": _lazy("Read the launcher's log; often torch is not installed for the node's Python."),
+    "rendezvous": _lazy("Check that the nodes reach each other on the rendezvous ports, then run it again."),
+    "no_script": _lazy("Give a path that exists on every node, or upload the code with the run."),
+    "no_workdir": _lazy("Give a folder that exists on every node, or upload the code with the run."),
+    "git": _lazy("Check the address, the branch and that the node may read it, then run it again."),
+    "upload": _lazy("Upload the folder again, then run it again."),
+    "spawn": _lazy("Check that Python and torch are installed on the node, then run it again."),
+    "shim_lost": _lazy("Run it again. The node stopped what was left."),
+    "agent_stopped": _lazy("Start the agent again, then run it again."),
+    "node_rebooted": _lazy("Run it again from its last checkpoint."),
+    "node_lost": _lazy("Check the node and its network. Run it again from its last checkpoint."),
+    "node_vanished": _lazy("Check the node and its network, then run it again."),
+    "node_removed": _lazy("Run it again on the nodes that are left."),
+    "attempt_unknown": _lazy("Run it again from its last checkpoint."),
+    "user_stop": _lazy("Run it again whenever you like."),
+    "time_limit": _lazy("Give it more time, or run it again from its last checkpoint."),
+}
+
+EVENTS: dict[str, str | Promise] = {
+    "created": _lazy("Created by %(actor)s."),
+    "restarted": _lazy("Run again by %(actor)s, as attempt %(attempt)s."),
+    "retried": _lazy("Tried again on its own, as attempt %(attempt)s."),
+    "placed": _lazy("Placed on %(nodes)s, rendezvous port %(port)s."),
+    "port_moved": _lazy("The rendezvous port was in use on %(node)s; trying %(port)s."),
+    "accepted": _lazy("%(node)s took the order to start."),
+    "launched": _lazy("%(node)s started the launcher."),
+    "running": _lazy("All %(ranks)s ranks are running."),
+    "rank_exited": _lazy("Rank %(rank)s on %(node)s ended with %(ending)s."),
+    "first_failure": _lazy("The first to fail was rank %(rank)s on %(node)s. %(text)s"),
+    "dropped": _lazy("%(node)s dropped %(count)s of %(what)s: %(reason)s."),
+    "node_stopping": _lazy("%(node)s is stopping its ranks with %(signal)s, up to %(grace)s s."),
+    "survivors": _lazy("%(node)s could not end all processes: %(survivors)s."),
+    "requeued": _lazy("%(node)s could not be reached before the start; back to the queue."),
+    "deleted": _lazy("Deleted by %(actor)s."),
+}
+
+_OUTCOMES: dict[str, str | Promise] = {
+    Outcome.SUCCEEDED: _lazy("Finished: every rank ended with exit code 0."),
+    Outcome.FAILED: _lazy("Failed."),
+    Outcome.STOPPED: _lazy("Stopped."),
+    Outcome.LOST: _lazy("Lost."),
+}
+
+
+def outcome_sentence(attempt: Attempt) -> str:
+    """How it ended, or is about to; empty while nothing is decided."""
+    if not attempt.outcome:
+        return ""
+    text = REASONS.get(attempt.reason)
+    return _fill(text, attempt.detail, actor=attempt.actor) if text else str(_OUTCOMES[attempt.outcome])
+
+
+def next_step(attempt: Attempt) -> str:
+    """What a person does next about the outcome; empty when nothing needs doing."""
+    return str(NEXT_STEP.get(attempt.reason, ""))
+
+
+def event_text(event: RunEvent) -> str:
+    """One line of the run's own log."""
+    if event.kind == "ended":
+        return str(_OUTCOMES.get(event.data.get("outcome", ""), _("Ended.")))
+    text = EVENTS.get(event.kind) or REASONS.get(event.data.get("reason", event.kind))
+    if text is None:
+        return event.kind.replace("_", " ").capitalize() + "."
+    return _fill(text, event.data, actor=event.actor, rank=event.rank)
+
+
+def waits_sentence(attempt: Attempt) -> str:
+    """What a queued attempt waits for; empty otherwise."""
+    if attempt.status != Status.QUEUED:
+        return ""
+    return _WAITS.get(attempt.waits_for.get("reason", ""), _wait_for_turn)(attempt.waits_for)
+
+
+def _wait_for_turn(_wait: dict[str, Any]) -> str:
+    return _("Waits for its turn.")
+
+
+def _wait_for_node(_wait: dict[str, Any]) -> str:
+    return _("No node is reachable. Start an agent, or add a node on the Nodes page.")
+
+
+def _wait_for_port(_wait: dict[str, Any]) -> str:
+    return _("Every rendezvous port is in use. It starts when another run ends.")
+
+
+def _wait_behind(wait: dict[str, Any]) -> str:
+    ahead = int(wait["ahead"])
+    return ngettext("Waits behind %(n)d other run.", "Waits behind %(n)d other runs.", ahead) % {"n": ahead}
+
+
+def _wait_for_slots(wait: dict[str, Any]) -> str:
+    free = int(wait["free"])
+    return _wanted(wait) + " " + ngettext("%(n)d is free.", "%(n)d are free.", free) % {"n": free}
+
+
+def _wait_for_larger_nodes(wait: dict[str, Any]) -> str:
+    return _wanted(wait) + " " + _("The nodes that can be reached have too few; add or start one.")
+
+
+def _wanted(wait: dict[str, Any]) -> str:
+    slots, nodes = int(wait["slots"]), int(wait["nodes"])
+    if slots == 1:
+        return _("Waits for 1 slot.")
+    told = {"slots": slots, "nodes": nodes}
+    return (
+        ngettext(
+            "Waits for %(slots)d slots on %(nodes)d node.",
+            "Waits for %(slots)d slots on %(nodes)d nodes.",
+            nodes,
+        )
+        % told
+    )
+
+
+_WAITS = {
+    "no_node": _wait_for_node,
+    "too_large": _wait_for_larger_nodes,
+    "slots": _wait_for_slots,
+    "behind": _wait_behind,
+    "ports": _wait_for_port,
+}
+
+
+def _fill(text: str | Promise, detail: dict[str, Any], **more: Any) -> str:
+    given = {name: value for name, value in more.items() if value is not None}
+    values: defaultdict[str, Any] = defaultdict(lambda: "?", {**detail, **given})
+    values["text"] = detail.get("text") or ""
+    values["signal_name"] = signal_name(detail.get("signal"))
+    code = detail.get("code")
+    values["ending"] = _("exit code %(code)s") % {"code": code} if code is not None else values["signal_name"]
+    if isinstance(values["nodes"], list):
+        values["nodes"] = ", ".join(values["nodes"])
+    return (str(text) % values).strip()
+
+
+def signal_name(number: object) -> str:
+    """SIGKILL for 9; the number itself when it has no name."""
+    try:
+        return signals.Signals(number).name  # type: ignore[arg-type]
+    except ValueError:
+        return _("signal %(number)s") % {"number": number}
