@@ -1,0 +1,90 @@
+"""`paceline export`: everything about a run as files: Parquet, JSON and logs."""
+
+import csv
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+
+from trainer_agent.cli.errors import Refused
+from trainer_agent.cli.output import json_option, print_json, wants_json
+from trainer_agent.cli.runs import run_path
+from trainer_agent.cli.server import Server, server
+
+ROWS_AT_ONCE = 200_000
+Row = tuple[str, str, str, int, int, float]
+
+
+@click.command()
+@click.argument("run")
+@click.option("-o", "--output", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to fill.")
+@json_option
+def export(run: str, output: Path) -> None:
+    """Write run.json, events.json, incidents.json and, for each attempt, ledger.json, metrics.parquet and logs."""
+    arrow = _arrow()
+    source = server()
+    found = source.get(run_path(run))
+    output.mkdir(parents=True, exist_ok=True)
+    files = [_write_json(output / "run.json", found)]
+    files += [_write_json(output / f"{p}.json", source.get(run_path(run, p))) for p in ("events", "incidents")]
+    for number in range(1, found["attempt"] + 1):
+        files += _attempt(source, arrow, run, number, output / f"attempt-{number}")
+    if wants_json():
+        print_json({"run": found["id"], "folder": str(output), "files": [str(f.relative_to(output)) for f in files]})
+    else:
+        click.echo(f"Wrote {len(files)} files to {output}.")
+
+
+def _arrow() -> ModuleType:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise Refused("Parquet needs the package pyarrow: pip install 'paceline[export]'.") from None
+    return pyarrow
+
+
+def _attempt(source: Server, arrow: ModuleType, run: str, number: int, folder: Path) -> list[Path]:
+    (folder / "logs").mkdir(parents=True, exist_ok=True)
+    ledger = source.get(run_path(run, "ledger"), attempt=number)
+    files = [_write_json(folder / "ledger.json", ledger), folder / "metrics.parquet"]
+    _write_metrics(source, arrow, run, number, files[-1])
+    for rank in (-1, *map(int, ledger["ranks"])):
+        path = folder / "logs" / ("launcher.log" if rank < 0 else f"rank{rank}.log")
+        with source.stream(run_path(run, "logs"), rank=rank, attempt=number) as response, path.open("wb") as file:
+            for data in response.iter_bytes():
+                file.write(data)
+        files.append(path)
+    return files
+
+
+def _write_metrics(source: Server, arrow: ModuleType, run: str, number: int, path: Path) -> None:
+    """One row a point: metric, unit, axis, index (step or epoch seconds), rank (node rank for node/*), value."""
+    text = arrow.dictionary(arrow.int32(), arrow.string())
+    names = [("metric", text), ("unit", text), ("axis", text)]
+    numbers = [("index", arrow.int64()), ("rank", arrow.int32()), ("value", arrow.float64())]
+    schema = arrow.schema([*names, *numbers])
+    with arrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for metric in source.get(run_path(run, "metrics"), attempt=number):
+            with _points(source, run, number, metric) as points:
+                while rows := list(islice(points, ROWS_AT_ONCE)):
+                    writer.write_table(arrow.table([list(column) for column in zip(*rows, strict=True)], schema=schema))
+
+
+@contextmanager
+def _points(source: Server, run: str, number: int, metric: dict[str, Any]) -> Iterator[Iterator[Row]]:
+    name = metric["name"]
+    with source.stream(run_path(run, "metrics"), name=name, attempt=number, format="csv") as response:
+        lines = csv.reader(response.iter_lines())
+        next(lines)
+        yield ((name, metric["unit"], metric["axis"], int(i), int(r), float(v)) for i, r, v in lines)
+
+
+def _write_json(path: Path, document: Any) -> Path:
+    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    return path

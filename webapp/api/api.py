@@ -1,0 +1,39 @@
+"""The HTTP API: one router per thing, one way to authenticate, one shape of error."""
+
+from ninja import NinjaAPI
+
+from webapp.api import (
+    errors,
+    events,
+    incidents,
+    ledger,
+    logs,
+    me,
+    metrics,
+    nodes,
+    projects,
+    runs,
+    tokens,
+    uploads,
+)
+from webapp.api.auth import AUTH
+
+api = NinjaAPI(
+    title="Paceline",
+    version="1",
+    urls_namespace="api",
+    description=(
+        "Launch, watch and stop training runs. Send a token as `Authorization: Bearer plt_…`. "
+        'Every error is `{"code", "message", "fields"}`.'
+    ),
+    auth=AUTH,
+)
+errors.register(api)
+api.add_router("/runs", runs.router)
+for part in (metrics, logs, incidents, ledger, events):
+    api.add_router("/runs/{run_id}", part.router)
+api.add_router("/nodes", nodes.router)
+api.add_router("/projects", projects.router)
+api.add_router("/uploads", uploads.router)
+api.add_router("/tokens", tokens.router)
+api.add_router("/me", me.router)

@@ -1,0 +1,46 @@
+"""Who asks: a bearer token, or the browser's session (writes then need the CSRF token)."""
+
+from datetime import timedelta
+from typing import cast
+
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from ninja.security import HttpBearer, SessionAuth
+
+from webapp.accounts.models import ApiToken, User, hash_token
+from webapp.api.errors import ApiError
+
+USED_RESOLUTION = timedelta(minutes=1)
+
+
+class BearerToken(HttpBearer):
+    """`Authorization: Bearer plt_…`. A token that is sent but wrong is refused, whatever the session says."""
+
+    def authenticate(self, request: HttpRequest, token: str) -> User:
+        found = ApiToken.objects.select_related("user").filter(token_hash=hash_token(token.strip())).first()
+        if found is None:
+            raise ApiError(401, _("This token is unknown or was revoked. Make a new one on the page “API tokens”."))
+        if found.expires_at is not None and found.expires_at <= timezone.now():
+            raise ApiError(401, _("This token has expired. Make a new one on the page “API tokens”."))
+        if not found.user.is_active:
+            raise ApiError(401, _("The account of this token is switched off."))
+        note_use(found)
+        return found.user
+
+
+def person(request: HttpRequest) -> User:
+    """The person who asks; the API's authentication put it there."""
+    return cast(User, request.auth)  # type: ignore[attr-defined]
+
+
+def note_use(token: ApiToken) -> None:
+    """Write `last_used_at`, at most once a minute, so that polling does not mean writing."""
+    now = timezone.now()
+    stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USED_RESOLUTION)
+    if token.last_used_at is None or token.last_used_at < now - USED_RESOLUTION:
+        ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+
+
+AUTH = [BearerToken(), SessionAuth()]

@@ -1,0 +1,95 @@
+"""`/runs`: list, start, read, change, stop, restart and delete runs."""
+
+from typing import Annotated, Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from ninja import Query, Router, Status
+
+from webapp.api.auth import person
+from webapp.api.create import create_run
+from webapp.api.errors import ApiError
+from webapp.api.lookup import run_named
+from webapp.api.schemas import Failure, RunChange, RunIn, RunOut
+from webapp.api.shapes import show, show_all
+from webapp.projects.models import Role
+from webapp.runs import lifecycle, queries
+from webapp.runs.models import Run
+from webapp.runs.models import Status as RunStatus
+
+router = Router(tags=["runs"])
+
+
+@router.get("", response={200: list[RunOut], 422: Failure}, summary="Runs, newest first")
+def list_runs(
+    request: HttpRequest,
+    response: HttpResponse,
+    q: str = "",
+    status: str = "",
+    project: str = "",
+    owner: str = "",
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: str = "",
+) -> list[dict[str, Any]]:
+    """`q` searches names and ids as on the page. The next page's address is in the header `Link`."""
+    found = queries.search(person(request), text=q, status=status, project=project, owner=owner)
+    page = queries.page(found, cursor, limit)
+    if page.older:
+        query = request.GET.copy()
+        query["cursor"] = page.older
+        response["Link"] = f'<{request.build_absolute_uri(request.path)}?{query.urlencode()}>; rel="next"'
+    return show_all(page.rows)
+
+
+@router.post("", response={201: RunOut, 403: Failure, 404: Failure, 422: Failure}, summary="Start a run")
+def create(request: HttpRequest, asked: RunIn) -> Status[dict[str, Any]]:
+    return Status(201, show(create_run(person(request), asked)))
+
+
+@router.get("/{run_id}", response={200: RunOut, 404: Failure}, summary="Read a run")
+def read(request: HttpRequest, run_id: str) -> dict[str, Any]:
+    return show(run_named(request, run_id))
+
+
+@router.patch("/{run_id}", response={200: RunOut, 403: Failure, 404: Failure, 422: Failure}, summary="Change a run")
+def change(request: HttpRequest, run_id: str, asked: RunChange) -> dict[str, Any]:
+    run = run_named(request, run_id, Role.EDITOR)
+    if asked.name is not None:
+        run.name = asked.name
+    if asked.retries is not None:
+        run.spec = {**run.spec, "retries": asked.retries}
+    run.save(update_fields=["name", "spec"])
+    return show(run)
+
+
+@router.post("/{run_id}/stop", response={200: RunOut, 403: Failure, 404: Failure, 409: Failure}, summary="Stop a run")
+def stop(request: HttpRequest, run_id: str) -> dict[str, Any]:
+    """Answers at once; the run is `stopping` until every node proved that its processes are gone."""
+    run = run_named(request, run_id, Role.EDITOR)
+    lifecycle.request_stop(run, person(request).username)
+    run.refresh_from_db()
+    return show(run)
+
+
+@router.post(
+    "/{run_id}/restart", response={200: RunOut, 403: Failure, 404: Failure, 409: Failure}, summary="Start it again"
+)
+def restart(request: HttpRequest, run_id: str) -> dict[str, Any]:
+    """A new attempt of a run that has ended."""
+    run = run_named(request, run_id, Role.EDITOR)
+    _refuse_unless_ended(run)
+    lifecycle.restart(run, person(request).username)
+    run.refresh_from_db()
+    return show(run)
+
+
+@router.delete("/{run_id}", response={204: None, 403: Failure, 404: Failure}, summary="Delete a run and its data")
+def delete(request: HttpRequest, run_id: str) -> Status[None]:
+    """A run that lives is stopped first. Nothing of it can be brought back."""
+    lifecycle.delete(run_named(request, run_id, Role.EDITOR), person(request).username)
+    return Status(204, None)
+
+
+def _refuse_unless_ended(run: Run) -> None:
+    if run.status != RunStatus.ENDED:
+        raise ApiError(409, _("Run %(run)s has not ended: stop it first.") % {"run": run.uid})

@@ -1,0 +1,177 @@
+"""What goes in and out, for validation and for the OpenAPI page. Field names are a contract with scripts."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from ninja import Schema
+from pydantic import BaseModel, ConfigDict, Field
+
+from webapp.runs.spec import RunSpec
+
+
+class Failure(Schema):
+    """Every answer from 400 on."""
+
+    code: str = Field(description="stable word, such as not_found, forbidden, invalid")
+    message: str = Field(description="a sentence for people")
+    fields: dict[str, str] = Field(description="a sentence for each field that needs another value")
+
+
+class RunIn(RunSpec):
+    """A run to start: where, its name, its secrets, and the fields of its spec beside them."""
+
+    project: str = Field(description="slug of the project")
+    name: Annotated[str, Field(min_length=1, max_length=120)]
+    secrets: dict[str, str] = Field(default={}, description="environment values that nobody can read back")
+
+
+class RunChange(BaseModel):
+    """What may change later. Left out means unchanged."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str | None, Field(min_length=1, max_length=120)] = None
+    retries: Annotated[int | None, Field(ge=0, le=100)] = None
+
+
+class RunOut(Schema):
+    """A run with the state of its newest attempt."""
+
+    id: str
+    name: str
+    project: str
+    status: str = Field(description="queued, starting, running, stopping or ended")
+    outcome: str | None = Field(description="succeeded, failed, stopped or lost; null until it is known")
+    cause: str | None = Field(description="code, node, agent, network, user or limit")
+    world_size: int
+    nodes: int
+    steps: int = Field(description="optimizer steps done")
+    attempt: int = Field(description="number of the newest attempt")
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    url: str
+    owner: str
+    reason: str
+    sentence: str = Field(description="how it ended or what it waits for, in words")
+    command: str = Field(description="what the nodes start")
+    total_steps: int | None
+    steps_per_s: float | None
+    last_loss: float | None
+    node_names: list[str]
+    spec: dict[str, Any]
+
+
+class EventOut(Schema):
+    """One entry of the run's own log."""
+
+    at: datetime
+    attempt: int | None
+    kind: str
+    level: str
+    actor: str
+    rank: int | None
+    text: str
+    data: dict[str, Any]
+
+
+class MetricOut(Schema):
+    """One metric that an attempt has."""
+
+    name: str
+    unit: str
+    axis: str = Field(description="step, or time in epoch seconds")
+    points: int
+
+
+class RankLedger(Schema):
+    """Steps of one rank from making to storing."""
+
+    made: int
+    sent: int
+    stored: int
+    dropped: int
+    gaps: list[tuple[int, int, str]] = Field(description="[first step, last step, reason]")
+
+
+class LedgerOut(Schema):
+    """What became of every step record of an attempt."""
+
+    attempt: int
+    ranks: dict[str, RankLedger]
+
+
+class SlotOut(Schema):
+    """One GPU or CPU slot."""
+
+    index: int
+    kind: str
+    model: str
+    run: str | None = Field(description="the run that holds it, if you may see that run")
+    free: bool
+
+
+class NodeOut(Schema):
+    """A machine with an agent."""
+
+    id: str
+    name: str
+    address: str
+    alive: bool
+    draining: bool
+    last_heard: datetime | None
+    agent_version: str
+    clock_offset: float | None
+    slots_total: int
+    slots_free: int
+    slots: list[SlotOut]
+    inventory: dict[str, Any]
+
+
+class ProjectOut(Schema):
+    """A project that you are in."""
+
+    slug: str
+    name: str
+    role: str
+    created_at: datetime
+
+
+class TokenIn(BaseModel):
+    """A token to make."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(min_length=1, max_length=80)]
+    days: Annotated[int | None, Field(gt=0, le=3650, description="until it expires; null: never")] = None
+
+
+class TokenOut(Schema):
+    """One of your tokens, without its secret."""
+
+    id: int
+    name: str
+    created_at: datetime
+    last_used_at: datetime | None
+    expires_at: datetime | None
+
+
+class TokenMade(TokenOut):
+    """A token just made."""
+
+    token: str = Field(description="the secret, shown this once")
+
+
+class PersonOut(Schema):
+    """Who you are to this server."""
+
+    username: str
+    name: str
+
+
+class UploadOut(Schema):
+    """Code on the server: give `sha256` to a run as `upload_sha256`."""
+
+    sha256: str
+    size: int
+    files: int
