@@ -1,7 +1,8 @@
 """The environment that Paceline gives to a rank: every name, in one place. Stdlib only."""
 
 RUN = "PACELINE_RUN"  # run id, e.g. r-7k3q9m
-ATTEMPT = "PACELINE_ATTEMPT"  # attempt key; also the mark by which the process tree is found
+ATTEMPT = "PACELINE_ATTEMPT"  # attempt key
+MARK = "PACELINE_MARK"  # "<node>/<attempt>": the mark by which the process tree of one attempt on one node is found
 ATTEMPT_NUMBER = "PACELINE_ATTEMPT_NUMBER"
 RING_DIR = "PACELINE_RING_DIR"
 RANK_DIR = "PACELINE_RANK_DIR"  # rank<r>.log, rank<r>.started.json, rank<r>.exited.json

@@ -1,0 +1,85 @@
+"""NVIDIA counters through NVML. What the device does not know is None, never a number."""
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import pynvml
+
+from trainer_agent.wire.messages import SlotFacts
+
+MIB = 1024 * 1024
+# NVML fills fields that it does not support with all ones.
+_SENTINELS = frozenset((0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF, -1))
+
+
+class Gpus:
+    """The GPUs of this machine; none where there is no driver."""
+
+    def __init__(self) -> None:
+        self._handles: list[Any] = []
+        with contextlib.suppress(pynvml.NVMLError):
+            pynvml.nvmlInit()
+            count = pynvml.nvmlDeviceGetCount()
+            self._handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(count)]
+
+    def driver(self) -> str:
+        """Driver version, empty without GPUs."""
+        return _text(pynvml.nvmlSystemGetDriverVersion) if self._handles else ""
+
+    def read(self) -> list[SlotFacts]:
+        """One slot per GPU with its counters now."""
+        return [self._slot(index, handle) for index, handle in enumerate(self._handles)]
+
+    def _slot(self, index: int, handle: Any) -> SlotFacts:
+        total, used = _memory(handle)
+        power = _number(pynvml.nvmlDeviceGetPowerUsage, handle)
+        return SlotFacts(
+            index=index,
+            kind="gpu",
+            model=_text(pynvml.nvmlDeviceGetName, handle),
+            uuid=_text(pynvml.nvmlDeviceGetUUID, handle),
+            memory_total=total,
+            memory_used=used,
+            util=within(_utilisation(handle), 0, 100),
+            power=within(None if power is None else power / 1000, 0, 10_000),
+            temperature=within(_number(pynvml.nvmlDeviceGetTemperature, handle, pynvml.NVML_TEMPERATURE_GPU), -50, 200),
+            sm_clock=within(_number(pynvml.nvmlDeviceGetClockInfo, handle, pynvml.NVML_CLOCK_SM), 0, 100_000),
+        )
+
+
+def within(value: float | None, low: float, high: float) -> float | None:
+    """The value if a device can have it, else None."""
+    return value if value is not None and low <= value <= high else None
+
+
+def _memory(handle: Any) -> tuple[int | None, int | None]:
+    try:
+        memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
+    except pynvml.NVMLError:
+        return None, None
+    total, used = (None if int(n) in _SENTINELS else int(n) for n in (memory.total, memory.used))
+    return total, used
+
+
+def _utilisation(handle: Any) -> float | None:
+    try:
+        return float(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu)
+    except pynvml.NVMLError:
+        return None
+
+
+def _number(call: Callable[..., Any], *arguments: Any) -> float | None:
+    try:
+        value = call(*arguments)
+    except pynvml.NVMLError:
+        return None
+    return None if int(value) in _SENTINELS else float(value)
+
+
+def _text(call: Callable[..., Any], *arguments: Any) -> str:
+    try:
+        value = call(*arguments)
+    except pynvml.NVMLError:
+        return ""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
