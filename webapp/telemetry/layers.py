@@ -1,0 +1,116 @@
+"""New points into all levels of all metrics: pure, shared by compaction (which writes the result) and reading
+(which lays it over what is stored, so that young data is in every view).
+
+Level k exists once level k - 1 has more than one block, which the first and last index of a metric tell.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Protocol
+
+from webapp.telemetry import derive
+from webapp.telemetry.blocks import Block, empty
+from webapp.telemetry.merge import FACTOR, put, replaced, roll_up, span, split
+from webapp.telemetry.points import Points
+
+MAX_LEVEL = 6
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Key:
+    """One block of one metric."""
+
+    name: str
+    level: int
+    block: int
+
+
+class Stored(Protocol):
+    """What is there already."""
+
+    def extent(self, name: str) -> tuple[int, int] | None:
+        """First and last index of a metric, None when nothing is stored."""
+
+    def blocks(self, keys: set[Key]) -> dict[Key, Block]:
+        """Those of the blocks that exist."""
+
+
+def advance(points: dict[str, Points], stored: Stored, world_size: int) -> dict[Key, Block]:
+    """Every block that the points change, as it is after them."""
+    dirty = _level_0(points, stored)
+    dirty |= _derived(dirty, stored, world_size)
+    above = dirty
+    for level in range(1, MAX_LEVEL + 1):
+        above = _level(level, above, stored, _extents(dirty, stored))
+        if not above:
+            break
+        dirty |= above
+    return dirty
+
+
+def _level_0(points: dict[str, Points], stored: Stored) -> dict[Key, Block]:
+    parts = {Key(name, 0, number): part for name, all_ in points.items() for number, part in split(all_).items()}
+    known = stored.blocks(set(parts))
+    return {k: put(known.get(k) or empty(), p.rank, p.index, p.value) for k, p in parts.items()}
+
+
+def _derived(dirty: dict[Key, Block], stored: Stored, world_size: int) -> dict[Key, Block]:
+    wanted = {
+        Key(name, 0, key.block) for name, sources in derive.SOURCES.items() for key in dirty if key.name in sources
+    }
+    needed = {Key(source, 0, key.block) for key in wanted for source in derive.SOURCES[key.name]}
+    known = stored.blocks(needed - set(dirty)) | dirty
+    made = {}
+    for key in wanted:
+        sources = [known.get(Key(source, 0, key.block)) for source in derive.SOURCES[key.name]]
+        blocks = [block for block in sources if block is not None]
+        if len(blocks) == len(sources):
+            made[key] = derive.derived(key.name, blocks, world_size)
+    return {key: block for key, block in made.items() if block.index.size or stored.extent(key.name)}
+
+
+def _extents(dirty: dict[Key, Block], stored: Stored) -> dict[str, tuple[int, int]]:
+    """First and last index of each touched metric with the new points in it."""
+    found: dict[str, tuple[int, int]] = {}
+    for key, block in dirty.items():
+        if key.level == 0 and block.index.size:
+            first, last = int(block.index[0]), int(block.index[-1])
+            old = found.get(key.name) or stored.extent(key.name) or (first, last)
+            found[key.name] = (min(old[0], first), max(old[1], last))
+    return found
+
+
+def _level(
+    level: int, below: dict[Key, Block], stored: Stored, extents: dict[str, tuple[int, int]]
+) -> dict[Key, Block]:
+    children = _children(level, below, stored, extents)
+    parents = {Key(key.name, level, key.block // FACTOR) for key in children}
+    known = stored.blocks({key for key in children if key not in below} | parents)
+    above: dict[Key, Block] = {key: known.get(key) or empty(rolled=True) for key in parents}
+    for child in sorted(children):
+        source = below.get(child) or known.get(child)
+        if source is not None:
+            parent = Key(child.name, level, child.block // FACTOR)
+            lo = child.block * span(level - 1)
+            above[parent] = replaced(above[parent], lo, lo + span(level - 1), roll_up(source, level))
+    return above
+
+
+def _children(level: int, below: dict[Key, Block], stored: Stored, extents: dict[str, tuple[int, int]]) -> set[Key]:
+    """Blocks of the level below that must be rolled up: the changed ones, and all when this level is new."""
+    changed: dict[str, set[Key]] = defaultdict(set)
+    for key in below:
+        changed[key.name].add(key)
+    found: set[Key] = set()
+    for name, keys in changed.items():
+        if name not in extents or not _exists(level, extents[name]):
+            continue
+        found |= keys
+        old = stored.extent(name)
+        if old is not None and not _exists(level, old):
+            found.add(Key(name, level - 1, old[0] // span(level - 1)))
+    return found
+
+
+def _exists(level: int, extent: tuple[int, int]) -> bool:
+    return extent[0] // span(level - 1) != extent[1] // span(level - 1)
