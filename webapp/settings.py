@@ -3,12 +3,14 @@
 Every secret may also come from a file: `SECRET_KEY_FILE=/run/secrets/key`.
 """
 
+from importlib.util import find_spec
 from pathlib import Path
 
 from environ import FileAwareEnv
 
 env = FileAwareEnv()
 BASE_DIR = Path(__file__).resolve().parent.parent
+PLOTLY_DIR = Path(next(iter(find_spec("plotly").submodule_search_locations)))  # type: ignore[union-attr, arg-type]
 
 # ---- where things live
 HOME_DIR = Path(env.str("PACELINE_HOME", default=str(BASE_DIR / ".paceline"))).expanduser().resolve()
@@ -122,7 +124,8 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = HOME_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "webapp" / "static"]
+# plotly.min.js as static/vendor/plotly.min.js, straight from the installed package: no CDN and no copy in git.
+STATICFILES_DIRS = [BASE_DIR / "webapp" / "static", ("vendor", PLOTLY_DIR / "package_data")]
 WHITENOISE_USE_FINDERS = True
 MEDIA_ROOT = HOME_DIR / "media"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024

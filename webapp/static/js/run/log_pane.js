@@ -1,4 +1,5 @@
 // The log pane: newest lines first read, then only what came since. Scrolling up pauses, scrolling to the end follows.
+import {ask} from "./ask.js";
 import {row} from "./log_lines.js";
 import {number, say} from "./words.js";
 
@@ -8,13 +9,13 @@ export function logPane(config) {
   const pane = document.querySelector("[data-log]"), list = pane.querySelector(".log");
   const search = pane.querySelector("input[type=search]"), ranks = pane.querySelector("[data-log-ranks]");
   const follow = pane.querySelector("[data-log-follow]"), count = pane.querySelector("[data-log-count]");
+  let timer = null;
   let rank = "", after = null, before = null, born = 0, busy = false, again = false, following = true, typed = null;
 
-  const ask = async more => {
+  const read = async more => {
     const mine = born;
-    const query = new URLSearchParams({attempt: config.attempt, rank, q: search.value.trim(), ...more});
-    const reply = await fetch(`${config.urls.logs}?${query}`).catch(() => null);
-    return mine === born && reply?.ok ? reply.json() : null;
+    const found = await ask(config.urls.logs, {attempt: config.attempt, rank, q: search.value.trim(), ...more});
+    return mine === born ? found : null;
   };
   const rows = lines => lines.map(line => row(line, search.value.trim()));
   const toEnd = () => { list.scrollTop = list.scrollHeight; };
@@ -22,7 +23,7 @@ export function logPane(config) {
   const reload = async () => {
     born++;
     busy = true;
-    const found = await ask({});
+    const found = await read({});
     busy = false;
     if (!found) return;
     ({after, before} = found);
@@ -34,7 +35,7 @@ export function logPane(config) {
     if (busy) { again = true; return; }
     if (after === null) return reload();
     busy = true;
-    const found = await ask({after});
+    const found = await read({after});
     busy = false;
     if (found) append(found);
     if (again || found?.more) { again = false; refresh(); }
@@ -50,7 +51,7 @@ export function logPane(config) {
   const older = async () => {
     if (busy || before === null) return;
     busy = true;
-    const found = await ask({before});
+    const found = await read({before});
     busy = false;
     if (!found) return;
     before = found.before;
@@ -91,8 +92,8 @@ export function logPane(config) {
     reload();
   };
   reload();
-  let timer = null;
   return {
+    choose,
     reload, refresh,
     grew: lengths => {
       if (rank !== "" && !(rank in lengths)) return;

@@ -1,6 +1,7 @@
 // The run page: puts its parts together.
 import {chartCards} from "./cards.js";
 import {onThemeChange} from "./chart_style.js";
+import {countDown} from "./countdown.js";
 import {deviceCard} from "./device_card.js";
 import {drawLoop} from "./draw_loop.js";
 import {follow} from "./live.js";
@@ -12,6 +13,7 @@ import {tabs} from "./tabs.js";
 import {valueCards} from "./value_cards.js";
 import {viewWindow} from "./view_window.js";
 
+const FACTS_MS = 2000; // while numbers come, speed, progress and ages are read again this often
 const LINGER_MS = 3000; // a run that ended: time for its last frames before the stream closes
 const config = JSON.parse(document.getElementById("run-config").textContent);
 let state = {}, stream = null, ending = null;
@@ -34,7 +36,8 @@ function readAgain() {
 function onState(next) {
   state = next;
   showInTab(config.name, config.words, next);
-  if (next.attempt !== config.newest) return location.assign(location.pathname);
+  // A new attempt: whoever looked at the newest one follows.
+  if (next.attempt !== config.newest && config.attempt === config.newest) return location.assign(location.pathname);
   if (next.status === "ended" && stream && !ending) ending = setTimeout(drawEnd, LINGER_MS);
 }
 
@@ -54,6 +57,7 @@ function onFrame(frame) {
   if (frame.kind === "log") logs.grew(frame.ranks);
   if (frame.kind === "panels") {
     values.notice(Object.keys(frame.panels));
+    parts.soon(FACTS_MS);
     if (view.follows()) feed.apply(frame.panels, cards.shownIds());
   }
 }
@@ -72,4 +76,13 @@ document.querySelector("[data-heat-phases]").addEventListener("click", event => 
     other.setAttribute("aria-pressed", other === button));
   cards.change(button.closest("[data-panel]"), `heat:${button.dataset.phase}`);
 });
+document.addEventListener("click", event => {
+  const link = event.target.closest("[data-show-rank]");
+  if (!link) return;
+  logs.choose(link.dataset.showRank);
+  location.hash = "logs";
+});
+document.querySelector("[data-attempts]")?.addEventListener("change", event =>
+  location.assign(`${location.pathname}?attempt=${event.target.value}`));
+setInterval(countDown, 500);
 if (config.live) stream = follow(config.urls.live, config.cursor, onFrame);

@@ -1,4 +1,5 @@
 // The panels that the page holds: read in batches, kept up to date by frames.
+import {ask} from "./ask.js";
 import {fits, keepNewest, merge} from "./panel_merge.js";
 
 const MANY = 30; // panels per request
@@ -20,13 +21,12 @@ export function panelFeed(config, view, redraw) {
   };
   const read = async (ids, born) => {
     ids.forEach(id => readAt.set(id, performance.now()));
-    const query = new URLSearchParams({...view.query(), attempt: config.attempt, width: innerWidth > 720 ? 600 : 300});
     // Every id is encoded on its own: the name of a metric may hold a comma.
-    query.set("ids", ids.map(encodeURIComponent).join(","));
-    const reply = await fetch(`${config.urls.panels}?${query}`).catch(() => null);
+    const found = await ask(config.urls.panels, {...view.query(), attempt: config.attempt,
+      width: innerWidth > 720 ? 600 : 300, ids: ids.map(encodeURIComponent).join(",")});
     if (born !== age) return;
-    if (!reply?.ok) return redraw(ids, {failed: true});
-    for (const [id, panel] of Object.entries((await reply.json()).panels)) panels.set(id, panel);
+    if (!found) return redraw(ids, {failed: true});
+    for (const [id, panel] of Object.entries(found.panels)) panels.set(id, panel);
     redraw(ids);
   };
   const apply = (deltas, shown) => {

@@ -3,7 +3,7 @@ const QUIET_MS = 1000;
 
 export function pageParts(address, onState) {
   const came = new Map();
-  let timer = null, readAt = 0, reading = false, again = false;
+  let timer = null, dueAt = 0, readAt = 0, reading = false, again = false;
 
   const read = async () => {
     timer = null;
@@ -21,7 +21,14 @@ export function pageParts(address, onState) {
     }
     if (again) { again = false; soon(); }
   };
-  const soon = () => { timer ??= setTimeout(read, Math.max(0, readAt + QUIET_MS - performance.now())); };
+  // Read again `quiet` ms after the last read, or at once when that is long ago.
+  const soon = (quiet = QUIET_MS) => {
+    const at = readAt + quiet;
+    if (timer !== null && dueAt <= at) return;
+    clearTimeout(timer);
+    dueAt = at;
+    timer = setTimeout(read, Math.max(0, at - performance.now()));
+  };
   onState(stateOf(document));
   return {soon};
 }

@@ -1,4 +1,5 @@
 // A card for every key that the script logged; made as somebody scrolls or searches, never all at once.
+import {ask} from "./ask.js";
 import {say} from "./words.js";
 
 // `devices` is told which device metrics there are.
@@ -11,10 +12,9 @@ export function valueCards(config, cards, devices) {
   const read = async (number = 1) => {
     const mine = ++asked;
     readAt = performance.now();
-    const query = new URLSearchParams({attempt: config.attempt, q: form.querySelector("input").value.trim(), page: number});
-    const reply = await fetch(`${config.urls.keys}?${query}`).catch(() => null);
-    if (mine !== asked || !reply?.ok) return;
-    const found = await reply.json();
+    const found = await ask(config.urls.keys,
+      {attempt: config.attempt, q: form.querySelector("input").value.trim(), page: number});
+    if (mine !== asked || !found) return;
     page = number;
     devices(found.devices);
     if (found.loss && loss.dataset.panel !== `value:${found.loss}`) chooseLoss(found.loss);
@@ -45,7 +45,7 @@ export function valueCards(config, cards, devices) {
     return card;
   };
   form.addEventListener("submit", event => event.preventDefault());
-  form.addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(read, 200); });
+  form.addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(() => read(), 200); });
   more.addEventListener("click", () => read(page + 1));
   return {
     read,

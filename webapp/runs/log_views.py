@@ -1,0 +1,80 @@
+"""Logs of the run page: folded lines as JSON, and the bytes as they were written."""
+
+import tarfile
+from collections.abc import Iterator
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Sum
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from webapp.accounts.signed_in import signed_in
+from webapp.api.streaming import stream
+from webapp.projects.models import Role
+from webapp.runs import asked, queries
+from webapp.runs.models import Attempt
+from webapp.runs.tar_stream import TarStream
+from webapp.telemetry import logs
+from webapp.telemetry.models import LogChunk
+
+LAUNCHER = -1
+MOST_LINES = 500
+
+
+@login_required
+@never_cache
+@require_GET
+@asked.answers_bad_questions
+def lines(request: HttpRequest, uid: str) -> JsonResponse:
+    """Newest lines; `rank` and `q` filter, `after` and `before` are cursors of an earlier answer."""
+    run = queries.run_for(signed_in(request), uid, Role.VIEWER)
+    found = logs.lines(
+        asked.attempt_of(run, request.GET),
+        rank=_rank(request),
+        query=request.GET.get("q", "").strip(),
+        after=asked.whole(request.GET, "after", 0, asked.BIGGEST),
+        before=asked.whole(request.GET, "before", 0, asked.BIGGEST),
+        limit=MOST_LINES,
+    )
+    return JsonResponse(found)
+
+
+@login_required
+@never_cache
+@require_GET
+@asked.answers_bad_questions
+def raw(request: HttpRequest, uid: str) -> HttpResponse:
+    """One rank's log byte by byte; without `rank` every rank's and the launcher's, as .tar.gz."""
+    run = queries.run_for(signed_in(request), uid, Role.VIEWER)
+    attempt = asked.attempt_of(run, request.GET)
+    rank = _rank(request)
+    name = f"{run.uid}-{attempt.number}"
+    if rank is None:
+        return _download(request, _archive(attempt, name), f"{name}-logs.tar.gz", "application/gzip")
+    return _download(request, logs.raw(attempt, rank), f"{name}-{_file_name(rank)}", "text/plain")
+
+
+def _rank(request: HttpRequest) -> int | None:
+    return asked.whole(request.GET, "rank", LAUNCHER, 1 << 20)
+
+
+def _download(request: HttpRequest, parts: Iterator[bytes], name: str, content_type: str) -> HttpResponse:
+    response = stream(request, parts, content_type)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+def _archive(attempt: Attempt, folder: str) -> Iterator[bytes]:
+    sizes = LogChunk.objects.filter(attempt=attempt).values_list("rank").annotate(Sum("length")).order_by("rank")
+    out = TarStream()
+    for rank, size in list(sizes):
+        entry = tarfile.TarInfo(f"{folder}/{_file_name(rank)}")
+        entry.size, entry.mode, entry.mtime = size, 0o644, int(attempt.created_at.timestamp())
+        yield from out.add(entry, logs.raw(attempt, rank))
+    yield from out.close()
+
+
+def _file_name(rank: int) -> str:
+    return "launcher.log" if rank == LAUNCHER else f"rank{rank}.log"

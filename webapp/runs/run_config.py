@@ -1,0 +1,81 @@
+"""The Config tab: what was asked for, the exact command of each node, the environment, nodes and ranks."""
+
+import shlex
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from trainer_agent.wire.launch import torchrun_argv
+from webapp.runs.command_line import shown_command
+from webapp.runs.models import Attempt, AttemptNode, RankState, Run
+from webapp.runs.spec import RunSpec
+
+
+def tables(run: Run, attempt: Attempt) -> dict[str, Any]:
+    """Rows for templates/runs/run/config.html. Secrets are named, never shown."""
+    spec = RunSpec.model_validate(run.spec)
+    parts = list(attempt.parts.all())
+    names = {part.node_rank: part.node_name for part in parts}
+    return {
+        "spec_rows": _spec_rows(spec),
+        "commands": [(part.node_name, _command(spec, attempt, part)) for part in parts] or [("", shown_command(spec))],
+        "environment": sorted(spec.env.items()),
+        "secret_names": sorted(spec.secret_names),
+        "node_rows": [_node_row(part) for part in parts],
+        "rank_rows": [(rank, names.get(rank.node_rank, ""), *_sight(rank)) for rank in attempt.ranks.all()],
+    }
+
+
+def _spec_rows(spec: RunSpec) -> list[tuple[str, str]]:
+    shape = _("%(nodes)s nodes × %(each)s ranks") % {"nodes": spec.nodes, "each": spec.ranks_per_node}
+    rows = [
+        (_("Script or command"), shlex.join(spec.argv)),
+        (_("Shape"), shape),
+        (_("Folder on the node"), spec.workdir),
+        (_("Git"), f"{spec.git_url} {spec.git_ref}".strip()),
+        (_("Upload"), spec.upload_sha256[:12]),
+        (_("Stop signal and grace"), _("%(signal)s, then %(s)s s") % {"signal": spec.stop_signal, "s": f"{spec.grace:g}"}),
+        (_("Retries"), str(spec.retries)),
+        (_("Time limit"), _("%s s") % f"{spec.timeout:,.0f}" if spec.timeout else _("none")),
+        (_("Total steps"), f"{spec.total_steps:,}" if spec.total_steps else _("guessed from the command, if it says so")),
+        (_("Deep communication view"), _("on") if spec.deep else _("off")),
+    ]
+    return [(name, value) for name, value in rows if value]
+
+
+def _command(spec: RunSpec, attempt: Attempt, part: AttemptNode) -> str:
+    argv = torchrun_argv(
+        spec.argv,
+        nnodes=spec.nodes,
+        node_rank=part.node_rank,
+        ranks_per_node=spec.ranks_per_node,
+        master_addr=attempt.master_addr or "MASTER_ADDR",
+        master_port=attempt.master_port or "MASTER_PORT",
+        entry="",
+    )
+    return shlex.join(word for word in argv if word)
+
+
+def _node_row(part: AttemptNode) -> dict[str, Any]:
+    facts = part.inventory or (part.node.inventory if part.node else {})
+    slots = facts.get("slots") or []
+    models = sorted({slot.get("model", "") for slot in slots} - {""})
+    return {"part": part, "models": ", ".join(models), **{key: facts.get(key, "") for key in _INVENTORY}}
+
+
+_INVENTORY = ("hostname", "cpu_model", "cpus", "memory_total", "driver", "python", "torch", "nccl")
+
+
+def _sight(rank: RankState) -> tuple[list[str], list[str]]:
+    """What the probe sees of this rank, and what it cannot see and why."""
+    sees = rank.facts.get("sees") or {}
+    named = sees.items() if isinstance(sees, dict) else ((name, True) for name in sees)
+    seen, unseen = [], []
+    for name, how in named:
+        if how is True or how == "":
+            seen.append(str(name))
+        elif how is False or how is None:
+            unseen.append(str(name))
+        else:
+            seen.append(f"{name} ({how})")
+    return seen, unseen

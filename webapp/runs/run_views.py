@@ -1,0 +1,97 @@
+"""The run page, its live parts, and what people do there: stop, delete."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from webapp import live
+from webapp.accounts.signed_in import signed_in
+from webapp.projects.models import Role
+from webapp.runs import asked, lifecycle, queries, run_config, run_page
+from webapp.runs.models import Attempt, Outcome, Run, Status
+from webapp.runs.run_words import WORDS
+
+
+@login_required
+@never_cache
+@require_GET
+@asked.answers_bad_questions
+def detail(request: HttpRequest, uid: str) -> HttpResponse:
+    """The page. The stream's cursor is noted before the database is read, so that no change falls between."""
+    user = signed_in(request)
+    run = queries.run_for(user, uid, Role.VIEWER)
+    cursor = live.cursor(run.uid)
+    run.refresh_from_db()
+    attempt = asked.attempt_of(run, request.GET)
+    context = run_page.parts(run, attempt, user) | run_config.tables(run, attempt)
+    context |= {
+        "words": WORDS,
+        "config": _for_scripts(run, attempt, cursor),
+        "attempts": list(run.attempts.order_by("-number")) if run.attempt_count > 1 else [],
+        "rank_numbers": range(attempt.world_size),
+    }
+    return render(request, "runs/run.html", context)
+
+
+@login_required
+@never_cache
+@require_GET
+@asked.answers_bad_questions
+def header(request: HttpRequest, uid: str) -> HttpResponse:
+    """The page's words again, as they are now."""
+    user = signed_in(request)
+    run = queries.run_for(user, uid, Role.VIEWER)
+    attempt = asked.attempt_of(run, request.GET)
+    context = run_page.parts(run, attempt, user) | run_config.tables(run, attempt)
+    return render(request, "runs/run/parts.html", context)
+
+
+@login_required
+@require_POST
+def stop(request: HttpRequest, uid: str) -> HttpResponse:
+    """Ask the run to stop; the page says `stopping` until every node proved that nothing is left."""
+    user = signed_in(request)
+    run = queries.run_for(user, uid, Role.EDITOR)
+    if not lifecycle.request_stop(run, actor=user.get_username()):
+        messages.info(request, _("There is nothing to stop: the run has ended or is stopping already."))
+    return redirect("runs:detail", uid=run.uid)
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest, uid: str) -> HttpResponse:
+    """Delete the run with its numbers and logs; ranks that still live are stopped."""
+    user = signed_in(request)
+    run = queries.run_for(user, uid, Role.EDITOR)
+    lifecycle.delete(run, actor=user.get_username())
+    messages.success(request, _("%s is deleted.") % run.name)
+    return redirect("runs:list")
+
+
+def _for_scripts(run: Run, attempt: Attempt, cursor: str) -> dict[str, Any]:
+    def address(name: str) -> str:
+        return reverse(name, args=[run.uid])
+
+    header_url = f"{address('runs:header')}?attempt={attempt.number}"
+    return {
+        "name": run.name,
+        "attempt": attempt.number,
+        "newest": run.attempt_count,
+        "live": attempt.status != Status.ENDED,
+        "cursor": cursor,
+        "words": {**dict(Status.choices), **dict(Outcome.choices)},
+        "urls": {
+            "panels": address("runs:panels"),
+            "keys": address("runs:keys"),
+            "logs": address("runs:logs"),
+            "header": header_url,
+            "live": address("live:run"),
+        },
+    }
