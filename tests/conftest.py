@@ -3,28 +3,18 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-_HOME = tempfile.mkdtemp(prefix="paceline-test-")
+import pytest
+import redis
 
+from tests.settings import TEST_HOME as _HOME
+from tests.settings import TEST_REDIS_PORT as _REDIS_PORT
+from tests.settings import free_port
 
-def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
-
-
-_REDIS_PORT = free_port()
-os.environ.setdefault("PACELINE_HOME", _HOME)
-os.environ.setdefault("SECRET_KEY", "a-key-for-tests")
-os.environ["REDIS_URL"] = f"redis://127.0.0.1:{_REDIS_PORT}/0"
-
-import pytest  # noqa: E402
-import redis  # noqa: E402
+__all__ = ["free_port"]
 
 
 def redis_server_binary() -> str:

@@ -1,0 +1,26 @@
+"""Settings for tests: those of the product, in a home and with a Redis that belong to this session of tests.
+
+pytest-django reads the settings before any conftest, so the environment is set here.
+"""
+
+import os
+import socket
+import tempfile
+from pathlib import Path
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+TEST_HOME = tempfile.mkdtemp(prefix="paceline-test-")
+TEST_REDIS_PORT = free_port()
+(Path(TEST_HOME) / "static").mkdir()
+os.environ["PACELINE_HOME"] = TEST_HOME
+os.environ["SECRET_KEY"] = "a-key-for-tests"
+os.environ["REDIS_URL"] = f"redis://127.0.0.1:{TEST_REDIS_PORT}/0"
+
+from webapp.settings import *  # noqa: E402, F403
