@@ -54,4 +54,4 @@ def _agent(place: Place, name: str) -> Part:
 
 
 def _part(place: Place, name: str, command: list[str], env: dict[str, str]) -> Part:
-    return Part(name, command, env, CODE, place.home.logs)
+    return Part(name, command, env, CODE, place.home)

@@ -9,18 +9,17 @@ from webapp.supervisor.home import Home, read_json, write_private
 
 USERNAME = "admin"
 PROJECT = "demo"
+_EASY_TO_TYPE = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
 def ensure(home: Home) -> None:
     """Make what is missing. A password that was changed on the page is not known here any more: it stands as ""."""
     known = read_json(home.login)
-    user = User.objects.filter(username=known.get("username", USERNAME)).first() or User(username=USERNAME)
+    user = User.objects.filter(username=known.get("username", USERNAME)).first()
     password = known.get("password", "")
-    if user.pk is None:
-        password = secrets.token_urlsafe(12)
-        user.is_staff = user.is_superuser = True
-        user.set_password(password)
-        user.save()
+    if user is None:
+        password = "".join(secrets.choice(_EASY_TO_TYPE) for _ in range(16))
+        user = User.objects.create_superuser(USERNAME, password=password)
     elif not user.check_password(password):
         password = ""
     _ensure_project(user)

@@ -29,6 +29,11 @@ class Home:
         return self.root / "logs"
 
     @property
+    def run(self) -> Path:
+        """Process ids of the parts."""
+        return self.root / "run"
+
+    @property
     def redis(self) -> Path:
         return self.root / "redis"
 
@@ -51,7 +56,7 @@ class Home:
 
     @property
     def connection(self) -> Path:
-        """JSON `{url, username, password, token}`; there once everything is ready."""
+        """JSON `{url, username, password, token}`; there from when everything is ready until it is stopped."""
         return self.root / "connection.json"
 
     def node(self, name: str) -> Path:
@@ -66,25 +71,23 @@ class Home:
 
     def prepare(self) -> None:
         """Make the folders and the secrets that are missing."""
-        for folder in (self.root, self.logs, self.redis, self.root / "nodes", self.root / "media"):
+        for folder in (self.root, self.logs, self.run, self.redis, self.root / "nodes", self.root / "media"):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for path in (self.secret_key, self.redis_password):
             if not path.exists():
                 write_private(path, secrets.token_urlsafe(48))
 
-    def lock(self, holder: str) -> int:
+    def lock(self) -> "Lock":
         """Hold this folder until the process ends. CannotStart names who holds it already."""
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self.root / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            told = os.read(descriptor, 1000).decode() or "another process"
+            holder = os.read(descriptor, 1000).decode() or "another process"
             os.close(descriptor)
-            raise CannotStart(f"{self.root} is in use by {told}. Stop that first, or choose another --home.") from error
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"process {os.getpid()}, {holder}".encode())
-        return descriptor
+            raise CannotStart(f"{self.root} is in use by {holder}. Stop that, or choose another --home.") from error
+        return Lock(descriptor)
 
     def port(self, name: str, address: str) -> int:
         """The internal port of `name`, the same at every start, because nodes remember it."""
@@ -96,6 +99,18 @@ class Home:
         elif not is_free(address, ports[name]):
             raise CannotStart(f"Port {ports[name]}, which {name} of {self.root} uses, is taken by another program.")
         return ports[name]
+
+
+@dataclass(frozen=True)
+class Lock:
+    """The held lock of a home; the system lets go of it when the process ends, however it ends."""
+
+    descriptor: int
+
+    def held_by(self, holder: str) -> None:
+        """What the next one who wants this folder is told."""
+        os.ftruncate(self.descriptor, 0)
+        os.pwrite(self.descriptor, holder.encode(), 0)
 
 
 def is_free(address: str, port: int) -> bool:

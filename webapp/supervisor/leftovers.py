@@ -34,17 +34,18 @@ def kill_all_of(home: Home, seconds: float) -> list[int]:
 def _belongs(process: psutil.Process, home: Home) -> bool:
     try:
         env = process.environ()
-        below = env.get(_RANK_DIR, "").startswith(f"{home.root}/")
-        return process.pid != os.getpid() and (below or env.get(HOME) == str(home.root))
+        below: bool = env.get(_RANK_DIR, "").startswith(f"{home.root}/")
+        return process.pid != os.getpid() and (below or bool(env.get(HOME) == str(home.root)))
     except (psutil.Error, OSError):
         return False
 
 
 def _children(process: psutil.Process) -> list[psutil.Process]:
     try:
-        return process.children(recursive=True)
+        children: list[psutil.Process] = process.children(recursive=True)
     except psutil.Error:
         return []
+    return children
 
 
 def _kill(process: psutil.Process) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import psutil
 
+from webapp.supervisor.home import Home
+
 LOG_LIMIT = 5 * 1024 * 1024  # bytes; the older half of a log lies in <part>.log.1
 _STEADY_AFTER_S = 30.0
 _LONGEST_WAIT_S = 15.0
@@ -21,7 +23,7 @@ def wait_before_start(deaths: int) -> float:
 
 @dataclass(frozen=True)
 class Death:
-    """What to tell about a part that died. `wait` in seconds; `last_lines` only when it died early, for the first time."""
+    """What to tell of a part that died. `wait` in seconds; `last_lines` only when it died early, for the first time."""
 
     part: str
     how: str
@@ -32,13 +34,13 @@ class Death:
 class Part:
     """A process that is meant to run until it is stopped."""
 
-    def __init__(self, name: str, argv: list[str], env: dict[str, str], cwd: Path, logs: Path) -> None:
+    def __init__(self, name: str, argv: list[str], env: dict[str, str], cwd: Path, home: Home) -> None:
         self.name = name
         self._argv = argv
         self._env = env
         self._cwd = cwd
-        self.log = logs / f"{name}.log"
-        self._pid_file = logs.parent / "run" / f"{name}.pid"
+        self.log = home.logs / f"{name}.log"
+        self._pid_file = home.run / f"{name}.pid"
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
         self._log_began = 0
@@ -50,8 +52,6 @@ class Part:
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:
-        """Start it; what an earlier `up` that was killed left of it is ended first."""
-        end_leftover(self._pid_file)
         shorten(self.log)
         with self.log.open("ab") as log:
             self._log_began = log.tell()
@@ -65,7 +65,6 @@ class Part:
                 start_new_session=True,
             )
         self._started = time.monotonic()
-        self._pid_file.parent.mkdir(exist_ok=True, mode=0o700)
         self._pid_file.write_text(f"{self._process.pid} {psutil.Process(self._process.pid).create_time()}")
 
     def look(self) -> Death | None:
@@ -104,8 +103,14 @@ class Part:
         self._pid_file.unlink(missing_ok=True)
 
 
-def end_leftover(pid_file: Path) -> None:
-    """Kill the process group named in `pid_file`, if it is still the same process."""
+def end_leftovers(folder: Path) -> None:
+    """Kill the process groups that the pid files in `folder` name. Launches live on, each in its own session."""
+    for pid_file in folder.glob("*.pid"):
+        _end_leftover(pid_file)
+        pid_file.unlink(missing_ok=True)
+
+
+def _end_leftover(pid_file: Path) -> None:
     try:
         pid, created = pid_file.read_text().split()
         process = psutil.Process(int(pid))

@@ -24,6 +24,7 @@ def stop_everything(place: Place, parts: Sequence[Part], kill_now: threading.Eve
     wait = _Waiter(kill_now)
     if not kill_now.is_set() and hurry_shims(place.home):
         _stop_runs(place, wait)
+    place.home.connection.unlink(missing_ok=True)
     redis = [part for part in parts if part.name == "redis"]
     _end([part for part in parts if part not in redis], wait, _PARTS_BY)
     _end(redis, wait, _REDIS_BY)

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from types import FrameType
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from trainer_agent.wire import names
 from webapp.supervisor import catalogue, environment
@@ -19,6 +21,7 @@ from webapp.supervisor.part import Death, Part, last_lines
 from webapp.supervisor.shutdown import stop_everything
 
 _TICK_S = 0.2
+_NO_RETRY = Retry(NoBackoff(), 0)
 _SAY_WAITING_EVERY_S = 10.0
 
 
@@ -65,11 +68,11 @@ class Supervisor:
 
     def _start(self) -> None:
         place = self._place
-        self._say(f"Starting in {place.home.root}")
         place.home.connection.unlink(missing_ok=True)
+        self._say(f"Starting in {place.home.root}")
         self._add([catalogue.redis(place)])
         self._prepare()
-        self._wait(lambda: "" if self._redis_answers() else "redis")
+        self._wait(lambda: "" if self._forget_signs_of_life(*names.ALIVE_PARTS) else "redis")
         self._add(catalogue.server_parts(place))
         self._wait(lambda: "" if readiness(place.url) else "web")
         self._add(catalogue.agents(place))
@@ -100,15 +103,6 @@ class Supervisor:
         if child.returncode != 0:
             raise CannotStart("The database could not be prepared:\n" + "\n".join(last_lines(log)))
         self._say("  database ready")
-
-    def _redis_answers(self) -> bool:
-        url = self._place.home.redis_url.read_text()
-        try:
-            with redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1) as client:
-                client.delete(*(names.alive(part) for part in names.ALIVE_PARTS))
-        except redis.RedisError:
-            return False
-        return True
 
     def _missing(self, found: Readiness | None) -> str:
         return "web" if found is None else ", ".join(found.missing)
@@ -143,15 +137,16 @@ class Supervisor:
         )
         for line in death.last_lines:
             self._say(f"    {death.part} | {line}")
-        self._forget_sign_of_life(death.part)
+        self._forget_signs_of_life(death.part)
 
-    def _forget_sign_of_life(self, part: str) -> None:
-        """So that /healthz names the part at once, not when its last sign of life has faded."""
-        if part not in names.ALIVE_PARTS:
-            return
+    def _forget_signs_of_life(self, *parts: str) -> bool:
+        """So that /healthz names a part at once, not when its last sign of life has faded. False: no Redis."""
         url = self._place.home.redis_url.read_text()
         try:
-            with redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1) as client:
-                client.delete(names.alive(part))
+            with redis.Redis.from_url(
+                url, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
+            ) as client:
+                client.delete(*(names.alive(part) for part in parts))
         except redis.RedisError:
-            return
+            return False
+        return True

@@ -1,5 +1,6 @@
 """`manage.py up`: the whole product from one command, everything it keeps below one folder."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 
 from webapp.supervisor.environment import Place
 from webapp.supervisor.home import CannotStart, Home, is_free, read_json
+from webapp.supervisor.part import end_leftovers
 from webapp.supervisor.supervise import Supervisor
 
 
@@ -34,19 +36,22 @@ class Command(BaseCommand):
         raise SystemExit(code)
 
     def _take_place(self, options: dict[str, Any]) -> Place:
-        """Lock the folder, then take the ports."""
+        """Lock the folder, end what an `up` that was killed left behind, then take the ports."""
         home = Home(Path(options["home"]).expanduser().resolve())
         address, port = options["address"], options["port"]
-        home.lock(f"`manage.py up` at http://{address}:{port}")
-        self._take_port(address, port)
+        lock = home.lock()
         home.prepare()
+        end_leftovers(home.run)
+        port = self._take_port(address, port)
+        lock.held_by(f"process {os.getpid()} (http://{address}:{port})")
         return Place(home, address, port, home.port("redis", address), options["nodes"], options["slots"])
 
-    def _take_port(self, address: str, port: int) -> None:
+    def _take_port(self, address: str, port: int) -> int:
         if not is_free(address, port):
             raise CannotStart(
                 f"Port {port} on {address} is taken by another program. Choose another one: --port {port + 1}"
             )
+        return port
 
     def _when_ready(self, place: Place) -> None:
         login = read_json(place.home.login)
