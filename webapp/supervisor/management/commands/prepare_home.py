@@ -1,7 +1,6 @@
 """Bring the database of one home up to date; a step of `up`."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.management import BaseCommand, call_command
@@ -18,4 +17,4 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=1)
         home = Home(settings.HOME_DIR)
         first_login.ensure(home)
-        local_nodes.ensure(home, settings.LOCAL_NODES, settings.PUBLIC_URL, urlsplit(settings.NODE_REDIS_URL).netloc)
+        local_nodes.ensure(home, settings.LOCAL_NODES, settings.PUBLIC_URL, settings.NODE_REDIS_URL)
