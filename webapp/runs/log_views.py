@@ -15,7 +15,6 @@ from webapp.projects.models import Role
 from webapp.runs import asked, queries
 from webapp.runs.models import Attempt
 from webapp.runs.tar_stream import TarStream
-from webapp.telemetry import logs
 from webapp.telemetry.models import LogChunk
 
 LAUNCHER = -1
@@ -29,6 +28,8 @@ MOST_LINES = 500
 def lines(request: HttpRequest, uid: str) -> JsonResponse:
     """Newest lines; `rank` and `q` filter, `after` and `before` are cursors of an earlier answer."""
     run = queries.run_for(signed_in(request), uid, Role.VIEWER)
+    from webapp.telemetry import logs
+
     found = logs.lines(
         asked.attempt_of(run, request.GET),
         rank=_rank(request),
@@ -50,6 +51,8 @@ def raw(request: HttpRequest, uid: str) -> HttpResponse:
     attempt = asked.attempt_of(run, request.GET)
     rank = _rank(request)
     name = f"{run.uid}-{attempt.number}"
+    from webapp.telemetry import logs
+
     if rank is None:
         return _download(request, _archive(attempt, name), f"{name}-logs.tar.gz", "application/gzip")
     return _download(request, logs.raw(attempt, rank), f"{name}-{_file_name(rank)}", "text/plain")
@@ -68,6 +71,8 @@ def _download(request: HttpRequest, parts: Iterator[bytes], name: str, content_t
 
 def _archive(attempt: Attempt, folder: str) -> Iterator[bytes]:
     sizes = LogChunk.objects.filter(attempt=attempt).values_list("rank").annotate(Sum("length")).order_by("rank")
+    from webapp.telemetry import logs
+
     out = TarStream()
     for rank, size in list(sizes):
         entry = tarfile.TarInfo(f"{folder}/{_file_name(rank)}")

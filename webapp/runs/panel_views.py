@@ -14,7 +14,7 @@ from webapp.accounts.signed_in import signed_in
 from webapp.projects.models import Role
 from webapp.runs import asked, queries
 from webapp.runs.models import Attempt
-from webapp.telemetry import charts, read
+from webapp.telemetry import read
 from webapp.telemetry.models import Metric
 from webapp.telemetry.points import BUILT_IN, STEP_END
 
@@ -47,6 +47,8 @@ def panels(request: HttpRequest, uid: str) -> JsonResponse:
     window = _window(request)
     attempt = asked.attempt_of(run, request.GET)
     metrics = {metric.name: metric for metric in read.metrics(attempt)}
+    from webapp.telemetry import charts
+
     found = {i: charts.panel(attempt, i, *_bounds(attempt, i, window, metrics), width=width) for i in ids}
     return JsonResponse({"attempt": attempt.number, "panels": found}, json_dumps_params={"allow_nan": False})
 
