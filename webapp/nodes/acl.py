@@ -31,13 +31,16 @@ def remove(node: Node) -> None:
 
 
 def ensure_all() -> int:
-    """Make the users that are missing (Redis was restarted). Returns how many were."""
+    """Make the users that are missing (Redis was restarted), drop those of removed nodes. Returns how many changed."""
     present = {name.decode() for name in connection().execute_command("ACL", "USERS")}
     missing = [node for node in Node.objects.filter(removed_at=None) if node.uid not in present]
     for node in missing:
         log.warning("Redis has no user for node %s (%s); making it again", node.uid, node.name)
         ensure(node)
-    return len(missing)
+    gone = list(Node.objects.filter(uid__in=present).exclude(removed_at=None))
+    for node in gone:
+        remove(node)
+    return len(missing) + len(gone)
 
 
 def redis_url(node: Node, password: str) -> str:

@@ -3,6 +3,7 @@
 import logging
 from datetime import datetime, timedelta
 
+import redis
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
@@ -22,16 +23,18 @@ KEPT_PER_NODE = 1_000
 
 
 def order(kind: CommandKind, node: Node, attempt: Attempt, **arguments: object) -> Command:
-    """Write a command row and hint that there is one to send. A forget outlives its attempt's row."""
-    command = Command.objects.create(
-        node=node,
-        attempt=None if kind == CommandKind.FORGET else attempt,
-        attempt_key=attempt.pk,
-        kind=kind,
-        arguments=arguments,
-    )
+    """Write a start or stop and hint that there is one to send."""
+    command = Command.objects.create(node=node, attempt=attempt, attempt_key=attempt.pk, kind=kind, arguments=arguments)
     hint(SEND)
     return command
+
+
+def order_forget(node: Node, attempt_key: int) -> None:
+    """Order a node to drop all that it holds of an attempt, once. The order outlives the attempt's row."""
+    forgets = Command.objects.filter(node=node, attempt_key=attempt_key, kind=CommandKind.FORGET, accepted_at=None)
+    if not forgets.exists():
+        Command.objects.create(node=node, attempt_key=attempt_key, kind=CommandKind.FORGET)
+        hint(SEND)
 
 
 def accept(node: Node | None, attempt_key: int, *kinds: CommandKind) -> None:
@@ -39,6 +42,21 @@ def accept(node: Node | None, attempt_key: int, *kinds: CommandKind) -> None:
     Command.objects.filter(node=node, attempt_key=attempt_key, kind__in=kinds, accepted_at=None).update(
         accepted_at=timezone.now()
     )
+
+
+def accept_start(node: Node | None, attempt_key: int, command: int | None) -> None:
+    """The node has answered one start command: not a newer one that crossed the answer on its way."""
+    starts = Command.objects.filter(node=node, attempt_key=attempt_key, kind=CommandKind.START, accepted_at=None)
+    known = Q() if command is None else Q(pk__lte=command)
+    starts.filter(known).update(accepted_at=timezone.now())
+
+
+def order_starts(attempt: Attempt) -> None:
+    """Order every node of a placed attempt to start its part; an older start that nobody answered is void."""
+    for part in attempt.parts.filter(finished_at=None, node__isnull=False).select_related("node"):
+        assert part.node is not None
+        accept(part.node, attempt.pk, CommandKind.START)
+        order(CommandKind.START, part.node, attempt)
 
 
 def withdraw_start(part: AttemptNode) -> bool:
@@ -55,7 +73,7 @@ def due(now: datetime) -> QuerySet[Command]:
 
 
 def send(command: Command) -> bool:
-    """Claim and send one command; False when another sender was faster. RedisError leaves it due again in 5 s."""
+    """Claim and send one command; False when another sender was faster. After a RedisError it is due again."""
     claimed = Command.objects.filter(pk=command.pk, sent_at=command.sent_at, accepted_at=None)
     if claimed.update(sent_at=timezone.now()) != 1:
         return False
@@ -64,7 +82,11 @@ def send(command: Command) -> bool:
         Command.objects.filter(pk=command.pk).update(accepted_at=F("sent_at"))
         return False
     stream = names.commands(command.node.uid)
-    connection().xadd(stream, {names.FIELD: codec.encode(message)}, maxlen=KEPT_PER_NODE, approximate=True)
+    try:
+        connection().xadd(stream, {names.FIELD: codec.encode(message)}, maxlen=KEPT_PER_NODE, approximate=True)
+    except redis.RedisError:
+        Command.objects.filter(pk=command.pk).update(sent_at=command.sent_at)
+        raise
     log.info("%s sent to %s for attempt %s", command.kind, command.node.uid, command.attempt_key)
     return True
 

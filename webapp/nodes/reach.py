@@ -21,6 +21,11 @@ def reachable(now: datetime) -> QuerySet[Node]:
     return Node.objects.filter(removed_at=None, last_heard__gte=heard_since(now))
 
 
+def is_clean(node: Node) -> bool:
+    """No slot of the node is held by something that Paceline did not start."""
+    return not node.vitals.get("dirty")
+
+
 def total_slots() -> list[int]:
     """Slots of each node that has joined and was not removed, reachable or not: what could ever be free."""
     counts: dict[int, int] = dict.fromkeys(Node.objects.filter(removed_at=None).values_list("pk", flat=True), 0)

@@ -27,6 +27,7 @@ __all__ = [
     "create",
     "delete",
     "expire",
+    "lose",
     "lose_part",
     "note_data",
     "note_process",
@@ -134,6 +135,13 @@ def vanish(part: AttemptNode) -> None:
         part.attempt = locked(part.attempt_id)
         if part.attempt.status == Status.STARTING:
             lose_part(part, reason="node_vanished", cause=Cause.NODE)
+
+
+@transaction.atomic
+def lose(part: AttemptNode, silent: int) -> None:
+    """A node has been silent past the limit for lost nodes (`silent` seconds): its part is given up."""
+    part.attempt = locked(part.attempt_id)
+    lose_part(part, reason="node_lost", cause=Cause.NODE, silent=silent)
 
 
 @transaction.atomic

@@ -7,20 +7,22 @@ from typing import Any
 from django.utils import timezone
 
 from trainer_agent.wire.messages import Event
-from webapp.nodes.commands import accept, order
+from webapp.nodes.commands import accept, accept_start, order_starts
 from webapp.nodes.models import CommandKind
 from webapp.runs import secrets
 from webapp.runs.first_failure import RANK_REASONS, Exit, culprit, explain, last_line
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, RankState, Run, Status
 from webapp.runs.scheduler import next_port
-from webapp.runs.settle import fail, finish_part, settle
+from webapp.runs.settle import fail, finish_part, settle, stop
 from webapp.runs.state import LIVE, locked, mirror, move, record
 
 PORT_TRIES = 3
 # A victim's report may overtake the culprit's; an exit later than our own stop order proves nothing.
 _CLOCK_SLACK = timedelta(seconds=0.2)
 _CAUSE_OF_REFUSAL = {"port_in_use": Cause.NODE, "spawn": Cause.NODE}
-_CAUSE_OF_END = {"shim_lost": Cause.AGENT, "agent_stopped": Cause.AGENT, "node_rebooted": Cause.NODE}
+_CAUSE_OF_END = {"shim_lost": Cause.AGENT, "node_restarted": Cause.NODE}
+# Stops that a node makes on its own: the same time limit, and a SIGTERM that reached the shim from outside.
+_STOPPED_BY_NODE = {"limit": (Cause.LIMIT, "time_limit"), "shim_signalled": (Cause.NODE, "node_signal")}
 
 
 def apply_event(part: AttemptNode, event: Event) -> None:
@@ -33,16 +35,16 @@ def apply_event(part: AttemptNode, event: Event) -> None:
 
 
 def _accepted(part: AttemptNode, attempt: Attempt, event: Event) -> None:
-    accept(part.node, attempt.pk, CommandKind.START)
+    accept_start(part.node, attempt.pk, _whole(event, "command"))
     record(attempt, "accepted", at=_at(part, event), node=part.node_name)
 
 
 def _refused(part: AttemptNode, attempt: Attempt, event: Event) -> None:
-    accept(part.node, attempt.pk, CommandKind.START)
+    accept_start(part.node, attempt.pk, _whole(event, "command"))
     reason = _text(event, "reason") or "spawn"
-    told = {"node": part.node_name, "text": _safe(attempt, _text(event, "detail"))[:500]}
     if reason == "port_in_use" and part.node_rank == 0 and _move_port(part, attempt):
         return
+    told = {"node": part.node_name, "text": _safe(attempt, _text(event, "detail"))[:500]}
     finish_part(part, _at(part, event))
     cause = _CAUSE_OF_REFUSAL.get(reason, Cause.CODE)
     fail(attempt, cause=cause, reason=reason, detail=told, actor=part.node_name)
@@ -50,31 +52,21 @@ def _refused(part: AttemptNode, attempt: Attempt, event: Event) -> None:
 
 
 def _move_port(part: AttemptNode, attempt: Attempt) -> bool:
-    """Ask the first node again with another port; the other nodes have not been told of any yet."""
-    if attempt.status != Status.STARTING or attempt.port_tries + 1 >= PORT_TRIES or part.node is None:
+    """Ask every node again with another port; those that wait at the old one start over."""
+    if attempt.port_tries + 1 >= PORT_TRIES:
         return False
     port = next_port(attempt.master_addr, after=attempt.master_port)
     if port is None or not move(attempt, (Status.STARTING,), master_port=port, port_tries=attempt.port_tries + 1):
         return False
     record(attempt, "port_moved", level="warn", node=part.node_name, port=port)
-    order(CommandKind.START, part.node, attempt)
+    order_starts(attempt)
     return True
 
 
 def _launched(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     at = _at(part, event)
-    accept(part.node, attempt.pk, CommandKind.START)
     AttemptNode.objects.filter(pk=part.pk, launched_at=None).update(launched_at=at)
     record(attempt, "launched", at=at, node=part.node_name)
-    if part.node_rank == 0 and attempt.status == Status.STARTING:
-        start_others(attempt)
-
-
-def start_others(attempt: Attempt) -> None:
-    """The rendezvous endpoint is open on the first node: let the others come to it."""
-    for part in attempt.parts.exclude(node_rank=0).filter(node__isnull=False).select_related("node"):
-        if not attempt.commands.filter(node=part.node, kind=CommandKind.START).exists():
-            order(CommandKind.START, part.node, attempt)  # type: ignore[arg-type]
 
 
 def _rank_started(part: AttemptNode, attempt: Attempt, event: Event) -> None:
@@ -183,11 +175,14 @@ def _stopping(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     accept(part.node, attempt.pk, CommandKind.START, CommandKind.STOP)
     told = {"signal": _text(event, "signal"), "grace": event.data.get("grace")}
     record(attempt, "node_stopping", at=_at(part, event), node=part.node_name, **told)
+    known = _STOPPED_BY_NODE.get(_text(event, "reason"))
+    if known is not None:
+        cause, reason = known
+        detail = {"node": part.node_name, "seconds": attempt.run.spec.get("timeout")}
+        stop(attempt, cause=cause, reason=reason, actor=part.node_name, detail=detail)
 
 
 def _finished(part: AttemptNode, attempt: Attempt, event: Event) -> None:
-    if _is_of_a_refused_try(part, attempt):
-        return
     at = _at(part, event)
     accept(part.node, attempt.pk, CommandKind.START, CommandKind.STOP)
     finish_part(part, at)
@@ -197,13 +192,6 @@ def _finished(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     if attempt.status in LIVE:
         _blame_part(part, attempt, event)
     settle(attempt)
-
-
-def _is_of_a_refused_try(part: AttemptNode, attempt: Attempt) -> bool:
-    """A newer start command is under way to this node, so this end is the refused one's."""
-    if part.launched_at is not None or attempt.status != Status.STARTING or not attempt.port_tries:
-        return False
-    return attempt.commands.filter(node=part.node, kind=CommandKind.START, accepted_at=None).exists()
 
 
 def _blame_part(part: AttemptNode, attempt: Attempt, event: Event) -> None:
@@ -222,7 +210,7 @@ def _blame_part(part: AttemptNode, attempt: Attempt, event: Event) -> None:
         fail(attempt, cause=Cause.CODE, reason="launcher_killed", detail=detail, actor=part.node_name)
     elif not ranks.exclude(started_at=None).exists():
         cause, word = (Cause.NETWORK, "rendezvous") if attempt.parts.count() > 1 else (Cause.CODE, "launcher_exit")
-        fail(attempt, cause=cause, reason=reason or word, detail=detail, actor=part.node_name)
+        fail(attempt, cause=cause, reason=word, detail=detail, actor=part.node_name)
     else:
         lost = ranks.filter(exited_at=None).values_list("rank", flat=True).first()
         fail(attempt, cause=Cause.CODE, reason="no_exit_record", detail={"rank": lost, **detail})

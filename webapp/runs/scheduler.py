@@ -8,9 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.live.publish import run_changed
-from webapp.nodes.commands import order
+from webapp.nodes.commands import order_starts
 from webapp.nodes.models import Command, CommandKind, Node, Slot
-from webapp.nodes.reach import reachable
+from webapp.nodes.reach import is_clean, reachable
 from webapp.runs.models import Attempt, AttemptNode, RankState, Status
 from webapp.runs.placement import Offer, Placement, Wait, Wish, choose
 from webapp.runs.spec import RunSpec
@@ -30,7 +30,7 @@ def place_queued(now: datetime | None = None) -> int:
         return 0
     with transaction.atomic():
         slots = list(Slot.objects.select_for_update().order_by("pk"))
-        nodes = {node.pk: node for node in reachable(now or timezone.now()).filter(draining=False)}
+        nodes = {node.pk: node for node in reachable(now or timezone.now()).filter(draining=False) if is_clean(node)}
         queue = Attempt.objects.filter(status=Status.QUEUED, run__deleted_at=None).select_related("run").order_by("pk")
         attempts = {attempt.pk: attempt for attempt in queue}
         placements, waits = choose(_wishes(list(attempts.values())), _offers(nodes, slots))
@@ -97,7 +97,7 @@ def _place(attempt: Attempt, placement: Placement, nodes: dict[int, Node]) -> bo
         return False
     for node_rank, (node, indexes) in enumerate(placement.parts):
         _claim(attempt, node_rank, nodes[node], indexes)
-    order(CommandKind.START, master, attempt)
+    order_starts(attempt)
     names = [nodes[node].name for node, _indexes in placement.parts]
     record(attempt, "placed", actor="scheduler", nodes=names, port=port)
     return True

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from webapp.nodes.commands import accept, order, withdraw_start
+from webapp.nodes.commands import accept, order, order_forget, withdraw_start
 from webapp.nodes.models import CommandKind, Slot
 from webapp.queue import PLACE, hint
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, Status
@@ -118,7 +118,7 @@ def forget(part: AttemptNode) -> None:
     """Order a node to stop and drop all that it holds of the attempt."""
     accept(part.node, part.attempt_id, CommandKind.START, CommandKind.STOP)
     if part.node is not None:
-        order(CommandKind.FORGET, part.node, part.attempt)
+        order_forget(part.node, part.attempt_id)
 
 
 def _level(outcome: str) -> str:

@@ -1,0 +1,96 @@
+"""What agents ask over HTTP: to join, and the code of a run. No cookie, no CSRF: a token in the call says who it is."""
+
+import re
+from typing import Any
+
+import msgspec
+import redis
+from django.http import FileResponse, HttpRequest, HttpResponseBase, JsonResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_POST
+
+from trainer_agent.wire import names
+from webapp.accounts.models import hash_token
+from webapp.nodes import acl, enrol
+from webapp.nodes.models import Node
+from webapp.redis import connection
+from webapp.runs import uploads
+from webapp.runs.models import AttemptNode, Status, Upload
+
+_MOST_FAILURES = 30  # refused joins of one address within a minute
+
+
+class JoinCall(msgspec.Struct):
+    """Body of a join call."""
+
+    token: str
+    name: str = ""
+    slots: int = 0
+    inventory: dict[str, Any] = {}
+
+
+@csrf_exempt
+@require_POST
+def join(request: HttpRequest) -> JsonResponse:
+    """A one-time token against credentials; see docs/wire.md."""
+    address = request.META.get("REMOTE_ADDR", "")
+    if _failures(address) > _MOST_FAILURES:
+        return _refusal(429, "slow_down", _("Too many refused calls from this address. Try again in a minute."))
+    try:
+        call = msgspec.json.decode(request.body, type=JoinCall)
+    except msgspec.MsgspecError as error:
+        return _refusal(400, "bad_request", _("The call cannot be read: %(error)s") % {"error": error})
+    try:
+        joined = enrol.join(call.token, call.name, call.slots, call.inventory)
+    except enrol.JoinRefused as error:
+        _count_failure(address)
+        return _refusal(403, "join_refused", str(error))
+    return JsonResponse(
+        {
+            "node": joined.node.uid,
+            "name": joined.node.name,
+            "token": joined.token,
+            "redis_url": acl.redis_url(joined.node, joined.password),
+            "server_time": timezone.now().timestamp(),
+        }
+    )
+
+
+@require_GET
+def upload(request: HttpRequest, sha256: str) -> HttpResponseBase:
+    """The .tar.gz, if an attempt that is on this node now uses it."""
+    node = _node(request)
+    if node is None:
+        return _refusal(401, "unknown_node", _("This node is not known or was removed. Join again."))
+    parts = AttemptNode.objects.filter(node=node, attempt__run__spec__upload_sha256=sha256)
+    part = parts.exclude(attempt__status=Status.ENDED).select_related("attempt__run").first()
+    found = Upload.objects.filter(project=part.attempt.run.project_id, sha256=sha256).first() if part else None
+    if found is None or not uploads.path(found).is_file():
+        return _refusal(404, "no_upload", _("No run on this node uses this upload."))
+    return FileResponse(uploads.path(found).open("rb"), content_type="application/gzip")
+
+
+def _node(request: HttpRequest) -> Node | None:
+    match = re.fullmatch(r"Bearer (\S+)", request.headers.get("Authorization", ""))
+    return Node.objects.filter(token_hash=hash_token(match[1]), removed_at=None).first() if match else None
+
+
+def _failures(address: str) -> int:
+    try:
+        return int(connection().get(names.failed_joins(address)) or 0)  # type: ignore[arg-type]
+    except redis.RedisError:
+        return 0
+
+
+def _count_failure(address: str) -> None:
+    try:
+        with connection().pipeline() as pipe:
+            pipe.incr(names.failed_joins(address)).expire(names.failed_joins(address), 60).execute()
+    except redis.RedisError:
+        return
+
+
+def _refusal(status: int, code: str, sentence: str) -> JsonResponse:
+    return JsonResponse({"code": code, "message": sentence}, status=status)

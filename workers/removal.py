@@ -1,0 +1,53 @@
+"""The rows of a deleted run go once no node holds anything of it; the large tables in small bites."""
+
+import logging
+
+import redis
+from django.db.models import Exists, Model, OuterRef, QuerySet
+
+from trainer_agent.wire import names
+from webapp.redis import connection
+from webapp.runs.models import AttemptNode, Run
+from webapp.telemetry.models import LogChunk, Parked, Segment, Tail
+
+log = logging.getLogger(__name__)
+
+_BITE = 500  # rows per transaction, so that nobody waits long for the write lock
+_BITES_AT_ONCE = 20
+
+
+def remove_deleted() -> None:
+    """One round of it; what is left over is for the next round."""
+    held = AttemptNode.objects.filter(attempt__run=OuterRef("pk"), finished_at=None, node__removed_at=None)
+    for run in Run.objects.exclude(deleted_at=None).filter(~Exists(held.exclude(node=None))):
+        if _series_gone(run):
+            _drop_streams(run)
+            run.delete()
+            log.info("run %s removed", run.uid)
+
+
+def _series_gone(run: Run) -> bool:
+    tables: tuple[QuerySet[Model], ...] = (
+        Segment.objects.filter(metric__attempt__run=run),  # type: ignore[assignment]
+        Tail.objects.filter(attempt__run=run),
+        LogChunk.objects.filter(attempt__run=run),
+        Parked.objects.filter(attempt__run=run),
+    )
+    for rows in tables:
+        for _bite in range(_BITES_AT_ONCE):
+            bite = list(rows.order_by().values_list("pk", flat=True)[:_BITE])
+            if not bite:
+                break
+            rows.model._default_manager.filter(pk__in=bite).delete()
+        else:
+            return False
+    return True
+
+
+def _drop_streams(run: Run) -> None:
+    parts = AttemptNode.objects.filter(attempt__run=run).values_list("attempt_id", "node_uid")
+    streams = [names.live(run.uid), *(names.telemetry(attempt, node) for attempt, node in parts)]
+    try:
+        connection().delete(*streams)
+    except redis.RedisError as error:
+        log.warning("streams of removed run %s stay until Redis drops them: %s", run.uid, error)

@@ -1,0 +1,46 @@
+"""Found by rows alone: attempts that have come to their end, and those to try again."""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from webapp.nodes.models import Command
+from webapp.runs import lifecycle
+from webapp.runs.models import Attempt, Cause, Outcome, Status
+from webapp.runs.settle import fail
+from webapp.runs.state import PLACED, locked
+
+# An attempt that ended longer ago had its chance: the sweep looks every two seconds.
+_RETRY_WITHIN = timedelta(hours=1)
+
+
+def end_settled() -> None:
+    """End attempts of which nothing is left anywhere, should the last word have come while nobody listened."""
+    over = Attempt.objects.filter(status__in=PLACED).exclude(parts__finished_at=None, parts__lost_at=None)
+    for attempt in over.values_list("pk", flat=True):
+        with transaction.atomic():
+            lifecycle.settle(locked(attempt))
+
+
+def retry_failed() -> None:
+    """Queue a new attempt of what failed or was lost and may be tried again."""
+    ended = Attempt.objects.filter(
+        status=Status.ENDED,
+        outcome__in=(Outcome.FAILED, Outcome.LOST),
+        number=F("run__attempt_count"),
+        ended_at__gt=timezone.now() - _RETRY_WITHIN,
+        stop_requested_at=None,
+        run__deleted_at=None,
+        run__spec__retries__gt=0,
+    )
+    for attempt in ended:
+        lifecycle.retry(attempt)
+
+
+@transaction.atomic
+def stop_unreadable(command: Command) -> None:
+    """End an attempt whose secrets cannot be opened: no start could ever be sent."""
+    attempt = locked(command.attempt_key)
+    fail(attempt, cause=Cause.CODE, reason="secret_unreadable", detail={}, actor="scheduler")
