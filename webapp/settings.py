@@ -130,6 +130,7 @@ WHITENOISE_USE_FINDERS = True
 MEDIA_ROOT = HOME_DIR / "media"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FILES = 5_000  # a folder of code
 
 # ---- Celery: short acts only; the database row is the truth, so a lost task is found by a sweep
 CELERY_BROKER_URL = REDIS_URL

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from webapp.accounts.models import ApiToken
 
 
-class TokenForm(forms.ModelForm[ApiToken]):
+class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
     """A new API token: a name to know it by, and how long it lives."""
 
     lifetime = forms.TypedChoiceField(

@@ -14,8 +14,8 @@ from webapp.nodes.models import Node, Slot
 from webapp.nodes.reach import is_reachable
 from webapp.projects.access import visible
 from webapp.projects.models import Project
-from webapp.runs.models import Run
 from webapp.runs.looks import Look
+from webapp.runs.models import Run
 
 LATE_AFTER_S = 6.0  # three heartbeats
 
@@ -67,6 +67,25 @@ class NodeRow:
     @property
     def marks(self) -> list[str]:
         return ["" if row.used else "off" for row in self.slots]
+
+    @property
+    def device(self) -> str:
+        """ "4 × NVIDIA H100, 80 GB", or the kinds of slot that there are."""
+        kinds: dict[str, int] = {}
+        for row in self.slots:
+            name = row.slot.model or row.slot.kind.upper()
+            memory = row.facts.get("memory_total")
+            label = f"{name}, {memory / 1024**3:.0f} GB" if memory else name
+            kinds[label] = kinds.get(label, 0) + 1
+        return "; ".join(f"{count} × {label}" for label, count in kinds.items()) or "–"
+
+    @property
+    def clock(self) -> str:
+        """ "+1.2 ms ± 0.3" of the server's clock against the node's."""
+        offset, error = self.node.clock_offset, self.node.clock_error
+        if offset is None:
+            return "–"
+        return f"{1000 * offset:+,.1f} ms" + (f" ± {1000 * error:,.1f}" if error is not None else "")
 
     @property
     def memory_share(self) -> float | None:

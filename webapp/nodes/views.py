@@ -12,8 +12,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.models import User
 from webapp.accounts.signed_in import signed_in
-from webapp.nodes import queries
+from webapp.nodes import enrol, lifecycle, queries
 from webapp.nodes.models import Node
+from webapp.runs import pace
 
 
 @login_required
@@ -22,7 +23,7 @@ from webapp.nodes.models import Node
 def index(request: HttpRequest) -> HttpResponse:
     """The page, or only its list for the live update."""
     rows = queries.node_rows(signed_in(request))
-    context = {"rows": rows, "count": queries.slot_count(rows), "public_url": settings.PUBLIC_URL}
+    context = {"rows": rows, "count": queries.slot_count(rows), "empty_marks": pace.marks(2, 4, "off")}
     live = request.headers.get("HX-Request") == "true"
     return render(request, "nodes/rows.html" if live else "nodes/list.html", context)
 
@@ -32,8 +33,6 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_POST
 def join_token(request: HttpRequest) -> HttpResponse:
     """A one-time token inside the exact command to type on the machine; shown once."""
-    from webapp.nodes import enrol
-
     token = enrol.issue_join_token(_node_admin(request))
     return render(request, "nodes/join_command.html", {"token": token, "public_url": settings.PUBLIC_URL})
 
@@ -43,8 +42,6 @@ def join_token(request: HttpRequest) -> HttpResponse:
 def drain(request: HttpRequest, uid: str) -> HttpResponse:
     """Take the node out of placement, or put it back (`on` is "yes" or "no")."""
     _node_admin(request)
-    from webapp.nodes import lifecycle
-
     node = _node(uid)
     draining = request.POST.get("on") == "yes"
     lifecycle.set_draining(node, draining)
@@ -56,14 +53,9 @@ def drain(request: HttpRequest, uid: str) -> HttpResponse:
 @login_required
 @require_POST
 def remove(request: HttpRequest, uid: str) -> HttpResponse:
-    """Forget the node and its credentials; refused while a run holds a slot of it."""
+    """Forget the node and its credentials; what still runs there is lost, as the question before says."""
     _node_admin(request)
-    from webapp.nodes import lifecycle
-
     node = _node(uid)
-    if node.slots.exclude(attempt=None).exists():
-        messages.error(request, _("%s holds a run. Stop the run or drain the node first.") % node.name)
-        return redirect("nodes:list")
     lifecycle.remove(node)
     messages.success(request, _("%s is removed. Join it again with a new token.") % node.name)
     return redirect("nodes:list")

@@ -39,7 +39,7 @@ def look(row: Stateful) -> Look:
 def health(run: Run, waits: str = "") -> Look | None:
     """The badge in the health column; None is "in line". `waits`: what a queued run waits for, as a sentence."""
     if run.status == Status.QUEUED:
-        return Look("", "idle", waits or _("waits for free slots"))
+        return Look("", "idle", (waits or _("Waits for its turn.")).split(". ")[0].rstrip("."), waits)
     if run.status == Status.ENDED and run.outcome in (Outcome.FAILED, Outcome.LOST):
         return Look("s-fail", "crit", _fault(run))
     kind, rank = run.health.get("kind"), run.health.get("rank")

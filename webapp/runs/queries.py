@@ -79,7 +79,9 @@ def counts(queryset: QuerySet[Run], user: User) -> dict[str, int]:
     """How many runs each status chip would show, and `all`, and `mine`, in one query."""
     chips = ("queued", "running", "finished", "failed", "stopped")
     found: dict[str, int] = queryset.order_by().aggregate(
-        all=Count("pk"), mine=Count("pk", filter=Q(owner=user)), **{w: Count("pk", filter=STATUS_WORDS[w]) for w in chips}
+        all=Count("pk"),
+        mine=Count("pk", filter=Q(owner=user)),
+        **{w: Count("pk", filter=STATUS_WORDS[w]) for w in chips},
     )
     return found
 

@@ -1,4 +1,4 @@
-"""The runs list, live and paged, and the launch page."""
+"""The runs list, live and paged."""
 
 from urllib.parse import urlencode
 
@@ -14,8 +14,9 @@ from webapp.accounts.signed_in import signed_in
 from webapp.nodes.queries import slot_count
 from webapp.projects.access import projects_where
 from webapp.projects.models import Role
-from webapp.runs import queries
+from webapp.runs import looks, pace, queries
 from webapp.runs.models import Attempt, Run, Status
+from webapp.runs.wording import waits_sentence
 
 CHIPS = ("", "running", "queued", "finished", "failed", "stopped")
 
@@ -26,6 +27,7 @@ CHIPS = ("", "running", "queued", "finished", "failed", "stopped")
 def index(request: HttpRequest) -> HttpResponse:
     """The page; for the live update only the parts that change, drawn by the same partials."""
     user = signed_in(request)
+    cursor = ""  # before the database is read, so that no change in between is missed
     asked = {key: request.GET.get(key, "").strip() for key in ("q", "project", "status", "owner")}
     every = queries.search(user, text=asked["q"], project=asked["project"])
     found = queries.search(user, asked["q"], asked["status"], asked["project"], asked["owner"])
@@ -34,7 +36,7 @@ def index(request: HttpRequest) -> HttpResponse:
     context = {
         "asked": asked,
         "page": page,
-        "rows": [(run, waits) for run, waits in zip(page.rows, _waits(page.rows), strict=True)],
+        "rows": _rows(page.rows),
         "chips": _chips(asked, queries.counts(every, user), user),
         "projects": projects,
         "slots": slot_count(),
@@ -42,18 +44,19 @@ def index(request: HttpRequest) -> HttpResponse:
         "older": _query(asked, page=page.older),
         "searching": any(asked.values()),
         "may_launch": projects_where(user, Role.EDITOR).exists(),
+        "empty_marks": pace.marks(2, 4, "off"),
+        "cursor": cursor,
     }
     live = request.headers.get("X-Live") == "list"
     return render(request, "runs/list_live.html" if live else "runs/list.html", context)
 
 
-def _waits(runs: list[Run]) -> list[str]:
-    """For each run what it waits for, as a sentence; empty unless queued."""
-    from webapp.runs.wording import waits_sentence
-
+def _rows(runs: list[Run]) -> list[tuple[Run, str, bool]]:
+    """Each run with what it waits for (empty unless queued), and whether its health has a badge."""
     queued = [run.pk for run in runs if run.status == Status.QUEUED]
     newest = {a.run_id: a for a in Attempt.objects.filter(run__in=queued, status=Status.QUEUED).order_by("number")}
-    return [waits_sentence(newest[run.pk]) if run.pk in newest else "" for run in runs]
+    waits = {run_id: waits_sentence(attempt) for run_id, attempt in newest.items()}
+    return [(run, waits.get(run.pk, ""), looks.health(run) is not None) for run in runs]
 
 
 def _chips(asked: dict[str, str], counts: dict[str, int], user: User) -> list[dict[str, object]]:
@@ -83,11 +86,3 @@ def _chips(asked: dict[str, str], counts: dict[str, int], user: User) -> list[di
 def _query(asked: dict[str, str], **changes: str) -> str:
     """The list's address with some of its questions changed."""
     return "?" + urlencode({key: value for key, value in {**asked, **changes}.items() if value})
-
-
-@login_required
-def launch(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(status=501)
-
-
-preview = slots = launch

@@ -78,9 +78,9 @@ def figure(value: float | None) -> str:
     size = abs(value)
     if not math.isfinite(value) or size == 0 or size >= 1000:
         return _nonfinite(value) or (f"{value:,.0f}" if size < 1e9 else f"{value:.3g}")
-    if size < 0.001:
-        return f"{value:.2e}".replace("e-0", "e-")
-    return f"{value:.{min(3, max(0, 3 - int(math.floor(math.log10(size)))))}f}" if size >= 1 else f"{value:.3f}"
+    if size >= 1:
+        return f"{value:.{3 - math.floor(math.log10(size))}f}"
+    return f"{value:.3f}" if size >= 0.1 else f"{value:.3g}"
 
 
 @register.filter

@@ -1,0 +1,83 @@
+// The live runs list: a server-sent event says that some run changed; then, at most every 2 s, the same page is
+// fetched as parts and only what differs is replaced. Nothing is open while the tab is hidden.
+const EVERY_MS = 2000;
+const list = document.querySelector("[data-live-list]");
+const known = new Map(); // element id -> the server's text of it, so that ticking ages are no difference
+
+let source = null;
+let after = list?.dataset.after ?? "";
+let timer = 0;
+let last = 0;
+
+function remember(root) {
+  for (const part of root.querySelectorAll("[data-live-part]:not(tbody), [data-live-row]")) known.set(part.id, part.outerHTML);
+}
+
+function replace(old, fresh) {
+  const focused = old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  old.replaceWith(fresh);
+  if (focused) fresh.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
+}
+
+function patch(fresh) {
+  const text = fresh.outerHTML;
+  const old = document.getElementById(fresh.id);
+  if (!old || known.get(fresh.id) === text) return;
+  known.set(fresh.id, text);
+  replace(old, fresh);
+}
+
+// Rows keep their order and identity: a row is moved or replaced only when it has to be.
+function patchRows(body, fresh) {
+  const ids = new Set([...fresh.rows].map((row) => row.id));
+  for (const row of [...body.rows]) if (!ids.has(row.id)) row.remove();
+  [...fresh.rows].forEach((row, place) => {
+    patch(row);
+    const here = document.getElementById(row.id) ?? row;
+    if (body.rows[place] !== here) body.insertBefore(here, body.rows[place] ?? null);
+  });
+}
+
+async function refresh() {
+  timer = 0;
+  last = performance.now();
+  if (list.hasAttribute("data-live-reload")) return location.reload();
+  const answer = await fetch(location.href, { headers: { "X-Live": "list" } }).catch(() => null);
+  if (!answer?.ok || answer.redirected) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of fresh.querySelectorAll("[data-live-part]:not(tbody)")) patch(part);
+  patchRows(document.getElementById("rows"), fresh.getElementById("rows"));
+}
+
+function soon() {
+  if (timer) return;
+  timer = setTimeout(refresh, Math.max(0, last + EVERY_MS - performance.now()));
+}
+
+function open() {
+  if (source || document.hidden) return;
+  source = new EventSource(`${list.dataset.liveList}?after=${encodeURIComponent(after)}`);
+  source.addEventListener("frame", (event) => {
+    after = event.lastEventId || after;
+    soon();
+  });
+}
+
+function close() {
+  source?.close();
+  source = null;
+  clearTimeout(timer);
+  timer = 0;
+}
+
+if (list) {
+  remember(document);
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return close();
+    open();
+    soon();
+  });
+  addEventListener("pagehide", close);
+  addEventListener("pageshow", open);
+  open();
+}
