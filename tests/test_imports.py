@@ -9,6 +9,8 @@ import pytest
 
 REPO = Path(__file__).resolve().parent.parent
 AGENT = REPO / "trainer_agent"
+# Each file of inject/ is a module by its own name in a rank, because that folder is on its path.
+INJECTED = {path.stem for path in (AGENT / "inject").glob("*.py")}
 STDLIB_WIRE = {f"trainer_agent.wire.{name}" for name in ("record", "environment", "names", "launch")}
 
 
@@ -25,7 +27,7 @@ def imported(path: Path) -> Iterator[str]:
 
 def third_party(path: Path) -> set[str]:
     tops = {name.split(".")[0] for name in imported(path)}
-    return tops - sys.stdlib_module_names - {"trainer_agent"}
+    return tops - sys.stdlib_module_names - {"trainer_agent", *INJECTED}
 
 
 def own(path: Path) -> set[str]:
@@ -51,7 +53,7 @@ def wire_files() -> list[Path]:
 
 def test_a_rank_needs_the_standard_library_and_torch_only():
     for path in python_files("trainer_agent/rank", "trainer_agent/inject"):
-        assert third_party(path) <= {"torch", "paceline"}, path
+        assert third_party(path) <= {"torch"}, path
 
 
 def test_the_shim_and_the_wire_that_ranks_read_need_the_standard_library_only():
