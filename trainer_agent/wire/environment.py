@@ -10,3 +10,4 @@ CHECKPOINT_DIR = "PACELINE_CHECKPOINT_DIR"
 DEEP = "PACELINE_DEEP"  # "1": per-bucket communication hook
 PROBE = "PACELINE_PROBE"  # "0" switches the probe off
 HOME_OF_AGENT = "PACELINE_AGENT_DIR"  # folder that holds the trainer_agent package
+PROBE_PID = "PACELINE_PROBE_PID"  # set by the probe in its own process: children know that they are not the rank

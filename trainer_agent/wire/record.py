@@ -2,7 +2,7 @@
 
 A rank owns three files under `$PACELINE_RING_DIR` (`/dev/shm/paceline/<attempt>/`):
 
-`rank<r>.steps`   ring of step records, one per optimizer step
+`rank<r>.steps`   ring of step records, one per optimizer step, numbered from 0 in each process
 `rank<r>.values`  ring of user values (`paceline.log`, captured `SummaryWriter.add_scalar`)
 `rank<r>.facts`   append-only JSON lines: key names (`{"key": id, "name": …}`), capabilities, totals
 
@@ -31,7 +31,7 @@ STEP = struct.Struct("<q d 8I Q I I 8x q")
 STEP_CAPACITY = 8_192
 
 FLAG_SKIPPED = 1  # the optimizer step was skipped (GradScaler found an inf)
-FLAG_COMM_MEASURED = 2  # exposed_comm and comm_total come from DDP's own timers in this step
+FLAG_COMM_MEASURED = 2  # comm_total comes from DDP's own timers in this step
 FLAG_WARMUP = 4  # first steps of the process, bucket rebuild, compile
 
 VALUE = struct.Struct("<q d d I I q")

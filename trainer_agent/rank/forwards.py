@@ -1,0 +1,76 @@
+"""Forward of wrapped models: DistributedDataParallel, FSDP and FSDP2."""
+
+from types import ModuleType
+from typing import Any
+
+from trainer_agent.rank.ddp import DdpModels
+from trainer_agent.rank.probe import Probe
+from trainer_agent.rank.timeline import BACKWARD, FORWARD
+
+
+class Forwards:
+    """The outermost wrapped module's forward is the forward of the step."""
+
+    def __init__(self, probe: Probe, models: DdpModels) -> None:
+        self._probe = probe
+        self._models = models
+        self._depth = 0
+
+    def install_ddp(self, module: ModuleType) -> None:
+        """After the import of `torch.nn.parallel.distributed`."""
+        self._probe.guard.around(
+            "forward", module.DistributedDataParallel, "forward", self._before_ddp, self._after_ddp
+        )
+
+    def install_fsdp(self, module: ModuleType) -> None:
+        """After the import of `torch.distributed.fsdp.fully_sharded_data_parallel`."""
+        self._probe.guard.around("forward", module.FullyShardedDataParallel, "forward", self._before, self._after)
+
+    def install_fsdp2(self, module: ModuleType) -> None:
+        """After the import of `torch.distributed.fsdp._fully_shard._fsdp_state`, which runs as hooks of the modules."""
+        around = self._probe.guard.around
+        around("forward", module.FSDPState, "_pre_forward", self._before, _nothing)
+        around("forward", module.FSDPState, "_post_forward", _nothing, self._after)
+
+    def backward_begins(self) -> None:
+        """Forward is over, also where it raised and was caught."""
+        self._depth = 0
+
+    def _before_ddp(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if self._probe.mine():
+            self._models.meet(args[0])
+            self._before(args, kwargs)
+
+    def _after_ddp(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if self._probe.mine():
+            self._after(args, kwargs)
+            self._models.forward_ended(args[0])
+
+    def _before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        probe = self._probe
+        if not probe.mine() or probe.timeline.inside(BACKWARD):  # recomputed for checkpointing: part of backward
+            return
+        if self._depth == 0:
+            self._end_of_an_evaluating_pass()
+            probe.forwards += 1
+            probe.timeline.enter(FORWARD)
+            if not probe.wrapper_seen:
+                probe.learn(wrapper=True)
+        self._depth += 1
+
+    def _after(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if not self._probe.mine() or not self._depth:
+            return
+        self._depth -= 1
+        if self._depth == 0:
+            self._probe.timeline.leave()
+
+    def _end_of_an_evaluating_pass(self) -> None:
+        """A loop without optimizer, backward and DataLoader ends its pass where the next forward begins."""
+        probe = self._probe
+        if probe.forwards and not (probe.steps.trained or probe.backwards or probe.loader_seen):
+            probe.end_iteration_without_optimizer()
+
+
+def _nothing(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    return None

@@ -1,0 +1,54 @@
+"""Keeps every error of ours out of training: a part of the probe that fails is switched off, and said so in the facts."""
+
+import contextlib
+import functools
+import os
+from collections.abc import Callable
+from typing import Any
+
+Hook = Callable[..., Any]
+
+
+class Guard:
+    """Runs hooks. `failed` maps a part to what went wrong in it; in a forked child no part is on."""
+
+    def __init__(self, on_failure: Callable[[], None]) -> None:
+        self.failed: dict[str, str] = {}
+        self._on_failure = on_failure
+        self._home = os.getpid()
+
+    def on(self, part: str) -> bool:
+        """Whether the part runs here."""
+        return part not in self.failed and os.getpid() == self._home
+
+    def run(self, part: str, hook: Hook, *args: Any) -> Any:
+        """The hook's answer, or None where it failed or is off."""
+        if not self.on(part):
+            return None
+        try:
+            return hook(*args)
+        except Exception as error:
+            self.fail(part, error)
+            return None
+
+    def fail(self, part: str, error: Exception) -> None:
+        """Switch a part off for good."""
+        self.failed[part] = f"{type(error).__name__}: {error}"[:300]
+        with contextlib.suppress(Exception):
+            self._on_failure()
+
+    def around(self, part: str, owner: Any, name: str, before: Hook, after: Hook) -> None:
+        """Replace `owner.name` by itself with `before(args, kwargs)` and `after(args, kwargs)` around every call."""
+        original = getattr(owner, name)
+
+        @functools.wraps(original)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not self.on(part):
+                return original(*args, **kwargs)
+            self.run(part, before, args, kwargs)
+            try:
+                return original(*args, **kwargs)
+            finally:
+                self.run(part, after, args, kwargs)
+
+        setattr(owner, name, call)

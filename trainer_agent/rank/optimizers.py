@@ -1,0 +1,77 @@
+"""Optimizer hooks: the time in `step`, and where a step ends."""
+
+from types import ModuleType
+from typing import Any
+
+from trainer_agent.rank.probe import Probe
+from trainer_agent.rank.timeline import OPTIMIZER
+from trainer_agent.wire.record import FLAG_SKIPPED
+
+IN_BACKWARD = 0  # stands for all optimizers that step inside backward; ids of real ones are never 0
+
+
+class Optimizers:
+    """torch's global hooks. Optimizers may nest (ZeRO), run a closure (LBFGS) or step inside backward."""
+
+    def __init__(self, probe: Probe) -> None:
+        self._probe = probe
+        self._open: list[int] = []
+        self._stepped_in_backward = False
+        self.backward_depth = 0
+        self.calls = 0
+
+    def install(self, module: ModuleType) -> None:
+        """After the import of `torch.optim.optimizer`."""
+        guard = self._probe.guard
+        module.register_optimizer_step_pre_hook(lambda opt, args, kwargs: guard.run("optimizer", self._before, opt))
+        module.register_optimizer_step_post_hook(lambda opt, args, kwargs: guard.run("optimizer", self._after, opt))
+
+    def install_scaler(self, module: ModuleType) -> None:
+        """After the import of `torch.amp.grad_scaler`: a step that found an inf never reaches the optimizer."""
+        scaler = _Scaler(self._probe, self)
+        self._probe.guard.around("scaler", module.GradScaler, "step", scaler.before, scaler.after)
+
+    def backward_ended(self) -> None:
+        """All parameters whose optimizers step inside backward have been updated."""
+        if self._stepped_in_backward:
+            self._stepped_in_backward = False
+            self._probe.end_step(IN_BACKWARD)
+
+    def _before(self, optimizer: Any) -> None:
+        if self.backward_depth and not self._open and not self._probe.mine():
+            return
+        self._probe.adopt_thread()
+        if id(optimizer) in self._open:  # the call before this one raised
+            self._open = []
+            self._probe.timeline.unwind()
+        if not self._open:
+            self._probe.timeline.enter(OPTIMIZER)
+        self._open.append(id(optimizer))
+
+    def _after(self, optimizer: Any) -> None:
+        self.calls += 1
+        if self._open and self._open[-1] == id(optimizer):
+            self._open.pop()
+            if self._open:
+                return
+            self._probe.timeline.leave()
+        if self.backward_depth:
+            self._stepped_in_backward = True
+        else:
+            self._probe.end_step(id(optimizer))
+
+
+class _Scaler:
+    """Around `GradScaler.step`."""
+
+    def __init__(self, probe: Probe, optimizers: Optimizers) -> None:
+        self._probe = probe
+        self._optimizers = optimizers
+        self._calls = 0
+
+    def before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._calls = self._optimizers.calls
+
+    def after(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if self._optimizers.calls == self._calls:
+            self._probe.end_step(id(kwargs["optimizer"] if "optimizer" in kwargs else args[1]), FLAG_SKIPPED)

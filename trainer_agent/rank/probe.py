@@ -1,0 +1,143 @@
+"""The probe of one rank: its timeline, its steps, and what it knows about itself. Hooks in the other files feed it."""
+
+import atexit
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from trainer_agent.rank.clock import Clock, CpuClock
+from trainer_agent.rank.guard import Guard
+from trainer_agent.rank.output import Output
+from trainer_agent.rank.recorder import Recorder
+from trainer_agent.rank.sight import cannot_see
+from trainer_agent.rank.steps import Steps
+from trainer_agent.rank.timeline import PARTS, Segment, Timeline
+from trainer_agent.rank.totals import total_steps
+from trainer_agent.rank.values import ValueLog
+from trainer_agent.rank.versions import versions
+
+
+class Probe:
+    """One per process. Everything here runs in the training thread, inside `guard.run`."""
+
+    def __init__(self, ring_dir: str, rank: int) -> None:
+        self.guard = Guard(on_failure=self._part_failed)
+        self.output = Output(ring_dir, rank)
+        self.timeline = Timeline(CpuClock())
+        self.recorder = Recorder()
+        self.steps = Steps(self._emit)
+        self.values = ValueLog(self.output)
+        self.before_step: list[Callable[[Segment], None]] = []  # they add what they know to a segment that ends
+        self.loader_seen = self.wrapper_seen = self.group_seen = self.on_cuda = False
+        self.forwards = self.backwards = self.batches = 0  # since the last cut
+        self.batches_per_epoch: int | None = None
+        self._thread = threading.main_thread().ident
+        self._batches_per_step = 1
+        self._told: dict[str, Any] = {}
+        self._tell_again = True
+        atexit.register(self.guard.run, "exit", self._finish)
+
+    def mine(self) -> bool:
+        """Whether this is the thread that trains."""
+        return threading.get_ident() == self._thread
+
+    def adopt_thread(self) -> None:
+        """The first optimizer step of the process shows which thread trains."""
+        if not self.steps.trained:
+            self._thread = threading.get_ident()
+
+    def end_step(self, who: int, flags: int = 0) -> None:
+        """Optimizer `who` has stepped, or was skipped."""
+        segment = self._cut(flags)
+        if segment is not None:
+            self.steps.optimizer_stepped(who, segment)
+
+    def end_iteration_without_optimizer(self) -> None:
+        """A pass that only evaluated has ended, in a process that has not trained yet."""
+        segment = self._cut(0)
+        if segment is not None:
+            self.steps.iteration_without_optimizer(segment)
+
+    def use_clock(self, clock: Clock) -> None:
+        """Take marks from the device that does the work."""
+        self.on_cuda = True
+        self._tell_again = True
+        self.timeline.use(clock)
+
+    def log(self, values: Mapping[str, Any], step: int | None) -> None:
+        """`paceline.log` and captured writers come in here, from any thread."""
+        self.guard.run("values", self.values.log, values, self.recorder.made if step is None else step)
+
+    def learn(self, *, loader: bool = False, wrapper: bool = False, batches_per_epoch: int | None = None) -> None:
+        """Something was seen for the first time; the facts are written again with the next step."""
+        self.loader_seen |= loader
+        self.wrapper_seen |= wrapper
+        self.batches_per_epoch = batches_per_epoch or self.batches_per_epoch
+        self._tell_again = True
+
+    def _cut(self, flags: int) -> Segment | None:
+        segment = self.timeline.cut()
+        if segment is None:
+            return None
+        segment.end = time.time()
+        segment.flags |= flags
+        for add in self.before_step:
+            add(segment)
+        segment.batches = self.batches
+        self.forwards = self.backwards = self.batches = 0
+        return segment
+
+    def _emit(self, segment: Segment) -> None:
+        if not self.output.open():
+            return
+        self.recorder.ring = self.output.steps
+        reasons = self._cannot_see()
+        segment.missing = frozenset(reasons)
+        self.recorder.add(segment)
+        self.values.drain()
+        self._batches_per_step = max(1, segment.batches)
+        made = self.recorder.made
+        if self._tell_again or made in (4, 16) or self.values.dropped_changed():
+            self._tell(reasons)
+
+    def _cannot_see(self) -> dict[str, str]:
+        distributed: Any = sys.modules.get("torch.distributed")
+        if distributed and not self.group_seen:
+            self.group_seen = distributed.is_available() and distributed.is_initialized()
+        return cannot_see(
+            self.guard.failed,
+            loader=self.loader_seen,
+            wrapper=self.wrapper_seen,
+            process_group=self.group_seen,
+            on_cuda=self.on_cuda,
+        )
+
+    def _tell(self, reasons: dict[str, str]) -> None:
+        """Write the facts, if they say anything new."""
+        self._tell_again = False
+        facts = {
+            "sees": [part for part in ("step", *PARTS) if part not in reasons],
+            "cannot_see": reasons,
+            "failed": dict(self.guard.failed),
+            **versions(),
+            "clock": self.timeline.clock.name,
+            "total_steps": total_steps(sys.argv, os.environ, self.batches_per_epoch, self._batches_per_step),
+            "dropped": {**self.values.dropped, "steps": self.recorder.lost},
+        }
+        if facts != self._told:
+            self._told = facts
+            self.output.facts.write({"facts": facts})
+
+    def _part_failed(self) -> None:
+        self.timeline.unwind()
+        self._tell_again = True
+
+    def _finish(self) -> None:
+        self.steps.flush()
+        self.recorder.drain()
+        self.values.drain()
+        if self.output.opened:
+            self._tell(self._cannot_see())

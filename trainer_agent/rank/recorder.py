@@ -1,0 +1,74 @@
+"""Writes finished steps into the ring as soon as their marks can be read."""
+
+from collections import deque
+
+from trainer_agent.rank.ring import RingWriter
+from trainer_agent.rank.timeline import EXPOSED_COMM, PARTS, Segment
+from trainer_agent.wire.record import FLAG_WARMUP, MISSING_US
+
+WARMUP_STEPS = 3  # bucket rebuild, allocator, compile
+MAX_PENDING = 256  # steps that a device has not finished yet
+SAMPLE_BUDGET_US = 20_000  # DDP's own timers cost about 130 µs to read: at most that in so much step time
+MAX_PERIOD = 16
+
+
+class Recorder:
+    """Numbers the steps from 0 and writes them in order. `lost` counts those that never became readable."""
+
+    def __init__(self) -> None:
+        self.ring: RingWriter | None = None
+        self.made = 0  # steps that have ended
+        self.lost = 0
+        self._pending: deque[tuple[int, Segment]] = deque()
+        self._period = 1
+        self._recent = 0.0
+
+    def add(self, segment: Segment) -> None:
+        """A step has ended."""
+        if self.made < WARMUP_STEPS:
+            segment.flags |= FLAG_WARMUP
+        self._pending.append((self.made, segment))
+        self.made += 1
+        self.drain()
+        if len(self._pending) > MAX_PENDING:
+            self._pending.popleft()
+            self.lost += 1
+
+    def drain(self) -> None:
+        """Write what can be read."""
+        while self._pending and self._pending[0][1].resolve():
+            step, segment = self._pending.popleft()
+            self._write(step, segment)
+
+    def reads_ddp_timers(self) -> bool:
+        """Whether the step under way is one of those in which DDP's own timers are worth their cost.
+
+        Every 1st, 2nd, 4th, 8th or 16th step by number, so that ranks of about the same pace take the same ones.
+        """
+        return self.made % self._period == 0
+
+    def _write(self, step: int, segment: Segment) -> None:
+        us = [round(part) for part in segment.us]
+        total = sum(us)
+        self._learn_pace(step, total)
+        shown = [MISSING_US if name in segment.missing else part for name, part in zip(PARTS, us, strict=True)]
+        comm = segment.comm_total
+        if comm is None and segment.collectives and not segment.buckets:
+            comm = segment.us[EXPOSED_COMM]
+        fields = [_fits(part) for part in (total, *shown, MISSING_US if comm is None else round(comm))]
+        if self.ring is not None:
+            end = segment.end
+            self.ring.put(end, step, step, end, *fields, segment.nbytes, segment.buckets, segment.flags)
+
+    def _learn_pace(self, step: int, total: int) -> None:
+        self._recent = total if step < WARMUP_STEPS else 0.9 * self._recent + 0.1 * total
+        if step % MAX_PERIOD == MAX_PERIOD - 1:
+            period = 1
+            while period < MAX_PERIOD and period * self._recent < SAMPLE_BUDGET_US:
+                period *= 2
+            self._period = period
+
+
+def _fits(us: int) -> int:
+    """Into 32 bits: a phase of more than 71 minutes is cut there."""
+    return us if us == MISSING_US else min(us, MISSING_US - 1)
