@@ -2,6 +2,7 @@
 
 import weakref
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from trainer_agent.rank.clock import CudaClock
@@ -90,4 +91,5 @@ def use_cuda_clock(probe: Probe) -> None:
     import torch
 
     if not probe.on_cuda:
-        probe.use_clock(CudaClock(lambda: torch.cuda.Event(enable_timing=True), torch.cuda.is_current_stream_capturing))
+        new_event = partial(torch.cuda.Event, enable_timing=True)
+        probe.use_clock(CudaClock(new_event, torch.cuda.is_current_stream_capturing))

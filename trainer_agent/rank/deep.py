@@ -34,7 +34,7 @@ class DeepHook:
         def hook(state, bucket):  # type: ignore[no-untyped-def]  # DDP checks names and annotations of this signature
             self._probe.guard.run("deep", self._note, "ready", bucket.index())
             tensor = bucket.buffer().div_(size)
-            future = dist.all_reduce(tensor, group=group, async_op=True).get_future()  # type: ignore[union-attr]
+            future = dist.all_reduce(tensor, group=group, async_op=True).get_future()
 
             def done(finished: Any) -> Any:
                 self._probe.guard.run("deep", self._note, "done", bucket.index())

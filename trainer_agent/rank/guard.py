@@ -1,4 +1,4 @@
-"""Keeps every error of ours out of training: a part of the probe that fails is switched off, and said so in the facts."""
+"""Keeps every error of ours out of training: a part that fails is switched off, and the facts say so."""
 
 import contextlib
 import functools

@@ -40,6 +40,6 @@ class AfterImport(importlib.abc.MetaPathFinder):
             spec = None if finder is self else finder.find_spec(name, path, target)
             if spec is not None:
                 if spec.loader is not None and hasattr(spec.loader, "exec_module"):
-                    spec.loader = _ThenLoader(spec.loader, then)  # type: ignore[arg-type]
+                    spec.loader = _ThenLoader(spec.loader, then)
                 return spec
         return None

@@ -23,8 +23,8 @@ class Optimizers:
     def install(self, module: ModuleType) -> None:
         """After the import of `torch.optim.optimizer`."""
         guard = self._probe.guard
-        module.register_optimizer_step_pre_hook(lambda opt, args, kwargs: guard.run("optimizer", self._before, opt))
-        module.register_optimizer_step_post_hook(lambda opt, args, kwargs: guard.run("optimizer", self._after, opt))
+        module.register_optimizer_step_pre_hook(lambda opt, *_: guard.run("optimizer", self._before, opt))
+        module.register_optimizer_step_post_hook(lambda opt, *_: guard.run("optimizer", self._after, opt))
 
     def install_scaler(self, module: ModuleType) -> None:
         """After the import of `torch.amp.grad_scaler`: a step that found an inf never reaches the optimizer."""

@@ -94,6 +94,6 @@ def _as_float(value: Any) -> float:
 def _event_behind(tensor: Any) -> Any:
     import torch
 
-    event = torch.cuda.Event()
+    event = torch.cuda.Event()  # type: ignore[no-untyped-call]
     event.record(torch.cuda.current_stream(tensor.device))
     return event
