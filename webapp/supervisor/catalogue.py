@@ -47,7 +47,8 @@ def _agent(place: Place, name: str) -> Part:
     home = place.home.node(name)
     command = [
         *[sys.executable, "-m", "trainer_agent.agent", "--home", str(home)],
-        *["--join", place.url, "--name", name, "--slots", str(place.slots)],
+        *["--join", place.url, "--name", name],
+        *(["--slots", str(place.slots)] if place.slots else []),
     ]
     env = {**environment.of_agent(place, name), "PACELINE_JOIN_TOKEN_FILE": str(place.home.join_token(name))}
     return _part(place, name, command, env)

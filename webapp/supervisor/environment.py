@@ -13,7 +13,7 @@ DECIDED_HERE = ("SECRET_KEY", "REDIS_URL", "DATABASE_URL", "NODE_REDIS_URL", "PU
 
 @dataclass(frozen=True)
 class Place:
-    """Where this `up` listens and how many local nodes it has."""
+    """Where this `up` listens and how many local nodes it has. `slots` is 0 where a node offers its GPUs."""
 
     home: Home
     address: str

@@ -20,7 +20,12 @@ class Command(BaseCommand):
         parser.add_argument("--home", default=".paceline", help="folder for all state (default: %(default)s)")
         parser.add_argument("--port", type=int, default=8000, help="port of the page (default: %(default)s)")
         parser.add_argument("--nodes", type=int, default=2, help="local nodes to start (default: %(default)s)")
-        parser.add_argument("--slots", type=int, default=2, help="slots per node without GPUs (default: %(default)s)")
+        parser.add_argument(
+            "--slots",
+            type=int,
+            default=2,
+            help="CPU slots per node; 0: one slot for each GPU of this machine (default: %(default)s)",
+        )
         parser.add_argument(
             "--address",
             default="127.0.0.1",
