@@ -24,3 +24,5 @@ os.environ["SECRET_KEY"] = "a-key-for-tests"
 os.environ["REDIS_URL"] = f"redis://127.0.0.1:{TEST_REDIS_PORT}/0"
 
 from webapp.settings import *  # noqa: E402, F403
+
+PASSWORD_HASHERS = ["tests.fast_hasher.FastHasher"]

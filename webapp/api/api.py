@@ -29,9 +29,8 @@ api = NinjaAPI(
     auth=AUTH,
 )
 errors.register(api)
-api.add_router("/runs", runs.router)
-for part in (metrics, logs, incidents, ledger, events):
-    api.add_router("/runs/{run_id}", part.router)
+for part in (runs, metrics, logs, incidents, ledger, events):
+    api.add_router("/runs", part.router)
 api.add_router("/nodes", nodes.router)
 api.add_router("/projects", projects.router)
 api.add_router("/uploads", uploads.router)

@@ -1,13 +1,12 @@
 """A run asked for over HTTP: who may, is it sound, does it fit anywhere; then the same `create` as on the page."""
 
-from django.db.models import Count
 from django.http import Http404
 from django.utils.translation import gettext as _
 
 from webapp.accounts.models import User
 from webapp.api.errors import ApiError, invalid
 from webapp.api.schemas import RunIn
-from webapp.nodes.models import Node
+from webapp.nodes.reach import total_slots
 from webapp.projects.access import require
 from webapp.projects.models import Project, Role
 from webapp.runs import lifecycle
@@ -62,6 +61,5 @@ def _upload_problem(project: Project, spec: RunSpec) -> dict[str, str]:
 
 
 def _size_problem(spec: RunSpec) -> dict[str, str]:
-    nodes = Node.objects.filter(removed_at=None).annotate(total=Count("slots"))
-    text = fits_anywhere(spec, [node.total for node in nodes])
+    text = fits_anywhere(spec, total_slots())
     return {"nodes": text} if text else {}

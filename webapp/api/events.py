@@ -12,7 +12,7 @@ from webapp.runs.wording import event_text
 router = Router(tags=["runs"])
 
 
-@router.get("/events", response={200: list[EventOut], 404: Failure}, summary="What happened to a run")
+@router.get("/{run_id}/events", response={200: list[EventOut], 404: Failure}, summary="What happened to a run")
 def events(request: HttpRequest, run_id: str) -> list[dict[str, Any]]:
     """Oldest first."""
     found = run_named(request, run_id).events.select_related("attempt").order_by("pk")

@@ -11,7 +11,7 @@ from webapp.api.schemas import Failure
 router = Router(tags=["incidents"])
 
 
-@router.get("/incidents", response={200: list[dict[str, Any]], 404: Failure}, summary="Incidents of a run")
+@router.get("/{run_id}/incidents", response={200: list[dict[str, Any]], 404: Failure}, summary="Incidents of a run")
 def incidents(request: HttpRequest, run_id: str) -> list[dict[str, Any]]:
     run_named(request, run_id)
     return []

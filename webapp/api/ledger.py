@@ -1,6 +1,6 @@
 """`/runs/{id}/ledger`: what became of every step record of an attempt, rank by rank."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,8 @@ router = Router(tags=["runs"])
 DROPPED_STEPS = "steps"  # the key of RankState.dropped that counts step records
 
 
-@router.get("/ledger", response={200: LedgerOut, 404: Failure}, summary="Steps made, sent, stored and dropped")
-def ledger(request: HttpRequest, run_id: str, attempt: Annotated[int | None, Query(ge=1)] = None) -> dict[str, Any]:
+@router.get("/{run_id}/ledger", response={200: LedgerOut, 404: Failure}, summary="Steps made, sent, stored and dropped")
+def ledger(request: HttpRequest, run_id: str, attempt: int | None = Query(None, ge=1)) -> dict[str, Any]:
     """`gaps` lists the steps that are not stored: `dropped` on the node, or `pending` while the attempt lives."""
     found = attempt_named(request, run_id, attempt)
     series = read.series(found, "phase/step")

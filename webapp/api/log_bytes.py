@@ -14,7 +14,7 @@ LOOK_BACK = 1 << 20  # bytes of an unfinished line that are looked up again
 
 def end_of(attempt: Attempt, rank: int) -> int:
     """Offset after the last stored byte of a rank's log."""
-    last = _chunks(attempt, rank).order_by("-offset").first()
+    last = _chunks(attempt, rank).order_by("-offset").defer("payload").first()
     return last.offset + last.length if last else 0
 
 
@@ -52,10 +52,8 @@ def _chunks(attempt: Attempt, rank: int) -> QuerySet[LogChunk]:
 
 def _start(attempt: Attempt, rank: int, after: int) -> int:
     """Offset of the chunk in which `after` lies."""
-    found = (
-        _chunks(attempt, rank).filter(offset__lte=after).order_by("-offset").values_list("offset", flat=True).first()
-    )
-    return 0 if found is None else found
+    chunk = _chunks(attempt, rank).filter(offset__lte=after).order_by("-offset").defer("payload").first()
+    return chunk.offset if chunk else 0
 
 
 def _begun_before(attempt: Attempt, chunk: LogChunk) -> bytes:

@@ -1,7 +1,5 @@
 """`/runs/{id}/logs`: one rank's bytes as they were, or the lines of all ranks."""
 
-from typing import Annotated
-
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
@@ -18,7 +16,7 @@ router = Router(tags=["runs"])
 
 
 @router.get(
-    "/logs",
+    "/{run_id}/logs",
     response={200: str, 404: Failure},
     summary="Logs of a run",
     openapi_extra={"responses": {200: {"content": {"text/plain": {}, "application/x-ndjson": {}}}}},
@@ -26,9 +24,9 @@ router = Router(tags=["runs"])
 def logs(
     request: HttpRequest,
     run_id: str,
-    rank: Annotated[int | None, Query(ge=-1)] = None,
-    after: Annotated[int, Query(ge=0)] = 0,
-    attempt: Annotated[int | None, Query(ge=1)] = None,
+    rank: int | None = Query(None, ge=-1),
+    after: int = Query(0, ge=0),
+    attempt: int | None = Query(None, ge=1),
 ) -> HttpResponseBase:
     """With `rank` (-1: the launcher): text/plain, that rank's bytes from offset `after` on; the header `X-Log-End` says
     where to go on. Without: one JSON object a line, `{rank, at, text, cursor}`, in the order of arrival; `after` is the

@@ -1,6 +1,6 @@
 """`/runs/{id}/metrics`: the names of an attempt's metrics, or every stored point of one."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -23,20 +23,23 @@ router = Router(tags=["runs"])
 OF_THE_GROUP = frozenset({TRANSFER, BUSBW})  # one value for all ranks together
 
 
-@router.get("/metrics", response={200: list[MetricOut], 404: Failure}, summary="Metrics of a run, or the points of one")
+@router.get(
+    "/{run_id}/metrics", response={200: list[MetricOut], 404: Failure}, summary="Metrics of a run, or the points of one"
+)
 def metrics(
     request: HttpRequest,
     run_id: str,
+    *,
     name: str | None = None,
-    rank: Annotated[int | None, Query(ge=0)] = None,
-    attempt: Annotated[int | None, Query(ge=1)] = None,
+    rank: int | None = Query(None, ge=0),
+    attempt: int | None = Query(None, ge=1),
     format: Literal["json", "csv"] = "json",
 ) -> HttpResponseBase | list[dict[str, Any]]:
     """Without `name`: the list. With it: every stored point at full resolution.
 
     JSON is `{name, unit, attempt, axis, rank, points: [[step or epoch seconds, value], …]}`, or without `rank`
-    `{…, ranks: {"0": points, …}}` (for node/* the numbers are those of nodes). A value that JSON cannot say is null, and
-    `nonfinite` names it by step. CSV has the columns step (or time), rank and value.
+    `{…, ranks: {"0": points, …}}` (for node/* the numbers are those of nodes). A value that JSON cannot say is
+    null, and `nonfinite` names it by step. CSV has the columns step (or time), rank and value.
     """
     found = attempt_named(request, run_id, attempt)
     if name is None:

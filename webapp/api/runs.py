@@ -1,6 +1,6 @@
 """`/runs`: list, start, read, change, stop, restart and delete runs."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
@@ -24,11 +24,12 @@ router = Router(tags=["runs"])
 def list_runs(
     request: HttpRequest,
     response: HttpResponse,
+    *,
     q: str = "",
     status: str = "",
     project: str = "",
     owner: str = "",
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    limit: int = Query(50, ge=1, le=200),
     cursor: str = "",
 ) -> list[dict[str, Any]]:
     """`q` searches names and ids as on the page. The next page's address is in the header `Link`."""
