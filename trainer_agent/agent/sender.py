@@ -51,6 +51,7 @@ class Sender:
         self._node = node
         self._spools = spools
         self._flights: dict[int, Flight] = {}
+        self._one_at_a_time = threading.Lock()
         self.wake = threading.Event()
         self.connected = False
 
@@ -61,7 +62,8 @@ class Sender:
             self.wake.wait(LOOK_EVERY)
             self.wake.clear()
             try:
-                self.round(time.monotonic())
+                with self._one_at_a_time:
+                    self._round(time.monotonic())
                 patience.worked()
                 self._note_connected(True)
             except Away as error:
@@ -71,7 +73,21 @@ class Sender:
                 log.exception("could not send")
                 stop.wait(patience.failed())
 
-    def round(self, now: float) -> None:
+    @property
+    def has_more(self) -> bool:
+        """Whether a batch has not even been sent once since this agent began."""
+        flights = self._flights
+        return any(s.unacked and (k not in flights or flights[k].sent < s.last_seq) for k, s in self._spools().items())
+
+    def flush(self) -> None:
+        """One round now, from the thread that ends the agent."""
+        try:
+            with self._one_at_a_time:
+                self._round(time.monotonic())
+        except Away as error:
+            self._note_connected(False, error)
+
+    def _round(self, now: float) -> None:
         """Take acknowledgements, then send what there is room for."""
         spools = {attempt: spool for attempt, spool in self._spools().items() if spool.unacked}
         self._flights = {attempt: f for attempt, f in self._flights.items() if attempt in spools}
@@ -103,7 +119,7 @@ class Sender:
             log.info("connected to the server's Redis") if connected else log.warning("Redis is away: %s", error)
 
 
-def _number(value: bytes | None) -> int:
+def _number(value: bytes | str | None) -> int:
     try:
         return int(value or 0)
     except ValueError:

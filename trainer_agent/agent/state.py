@@ -52,7 +52,7 @@ class AttemptState:
         self.ranks_exited: set[int] = set()
         self.stop_reported = False
 
-    def handle(self, happening: h.Happening) -> list[h.Action]:
+    def handle(self, happening: h.Happening) -> list[h.Action]:  # noqa: PLR0911  (one line per happening)
         """What to do now."""
         match happening:
             case h.Start():
@@ -109,8 +109,12 @@ class AttemptState:
         return self._go([h.Remove()])
 
     def _prepared(self, happening: h.Ready | h.CannotStart) -> list[h.Action]:
-        waiting = self.phase in (Phase.PREPARING, Phase.LAUNCHING)
-        if not waiting or self.command is None or happening.command_id != self.command.id:
+        if self.command is None or happening.command_id != self.command.id:
+            return []
+        if self.phase in (Phase.STOPPING, Phase.FORGETTING) and isinstance(happening, h.CannotStart):
+            gone = self.phase is Phase.FORGETTING
+            return self._go([h.Remove()]) if gone else self._finish({"reason": "stopped"})
+        if self.phase not in (Phase.PREPARING, Phase.LAUNCHING):
             return []
         if isinstance(happening, h.Ready):
             self.phase = Phase.LAUNCHING
@@ -128,6 +132,8 @@ class AttemptState:
     def _shim_up(self, happening: h.ShimUp) -> list[h.Action]:
         if self.phase in (Phase.PREPARING, Phase.LAUNCHING):
             self.phase = Phase.RUNNING
+        if self.phase not in (*HELD_BY_SHIM, Phase.DRAINING):
+            return []
         return [h.Report("launched", {"pid": happening.pid})]
 
     def _report_once(self, happening: h.RankStarted | h.RankExited | h.StopSeen) -> list[h.Action]:

@@ -44,7 +44,7 @@ class AttemptFiles:
         return living
 
     def look(self, known_started: set[int], known_exited: set[int], inventory: Inventory) -> Iterator[h.Happening]:
-        """What happened that is not known yet, in an order that makes sense: exit.json is looked for first, told last."""
+        """What happened that is not known yet. exit.json is looked for first and told last."""
         ended = read_json(self.folder / "exit.json")
         lives = ended is not None or self.shim_lives()
         order = read_json(self.folder / "stop.json")

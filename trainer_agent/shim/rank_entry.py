@@ -175,7 +175,7 @@ def _become(command: list[str], libc: ctypes.CDLL, parent: int) -> NoReturn:
         for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(ignored_by_python, signal.SIG_DFL)
         if os.getppid() == parent:
-            os.execvp(command[0], command)
+            os.execvp(command[0], command)  # noqa: S606  (no shell is the point)
     except OSError as error:
         os.write(2, f"{command[0]} could not be started: {error}\n".encode("utf-8", "surrogateescape"))
     finally:

@@ -57,7 +57,7 @@ def clean(folder: str) -> int:
     held = read_json(f"{folder}/shim.json") or {}
     rebooted = held.get("boot_id") not in (None, tree.boot_id())
     survivors = [] if rebooted else tree.end_tree(None, str(held.get("mark", "")))
-    _write_exit(folder, None, survivors, "node_restarted" if rebooted else "shim_lost")
+    _write_exit(folder, None, survivors, "node_rebooted" if rebooted else "shim_lost")
     return 0
 
 
@@ -166,7 +166,7 @@ class Shim:
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
             os.chdir(self.plan["cwd"])
-            os.execvpe(self.plan["argv"][0], self.plan["argv"], self.plan["env"])
+            os.execvpe(self.plan["argv"][0], self.plan["argv"], self.plan["env"])  # noqa: S606  (no shell is the point)
         except OSError as error:
             os.write(2, f"{self.plan['argv'][0]} could not be started: {error}\n".encode())
         finally:

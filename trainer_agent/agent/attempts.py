@@ -1,0 +1,253 @@
+"""Runs one attempt on this node: looks, asks the state machine, does what it says. Owned by the daemon's one loop."""
+
+import logging
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from trainer_agent.agent import happenings as h
+from trainer_agent.agent import launch
+from trainer_agent.agent.collect import Collector
+from trainer_agent.agent.environment import is_loopback
+from trainer_agent.agent.errors import CannotPrepare
+from trainer_agent.agent.files import read_json, write_json, write_whole
+from trainer_agent.agent.identity import Identity
+from trainer_agent.agent.outbox import Outbox
+from trainer_agent.agent.places import Places
+from trainer_agent.agent.prepare import prepare
+from trainer_agent.agent.sample import Subject
+from trainer_agent.agent.spool import Spool
+from trainer_agent.agent.state import HELD_BY_SHIM, AttemptState, Phase
+from trainer_agent.agent.tail import LogTail
+from trainer_agent.agent.watch import AttemptFiles
+from trainer_agent.wire.messages import AttemptAlive, Event, Inventory, StartAttempt
+
+log = logging.getLogger(__name__)
+
+FLUSH_EVERY = 0.2  # seconds
+REFUSED_FOR = 60.0  # seconds that a refused attempt waits for another start
+
+
+class AttemptRunner:
+    """One attempt. `post` hands what a background thread found out back to the loop."""
+
+    def __init__(
+        self,
+        key: int,
+        command: StartAttempt | None,
+        *,
+        identity: Identity,
+        places: Places,
+        inventory: Inventory,
+        post: Callable[[int, h.Happening], None],
+    ) -> None:
+        self.key = key
+        self.folder = places.attempt(key)
+        self._identity, self._places, self._inventory, self._post = identity, places, inventory, post
+        self.ranks = range(0)
+        if command is not None:
+            first = command.node_rank * command.ranks_per_node
+            self.ranks = range(first, first + command.ranks_per_node)
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        spool = Spool(self.folder / "spool")
+        cursor = spool.cursor()
+        self.state = _state_from(cursor, command)
+        self.files = AttemptFiles(self.folder, self.ranks)
+        self.outbox = Outbox(
+            key,
+            identity.node,
+            spool,
+            Collector(str(places.rings(key)), self.ranks, cursor.get("rings", {})),
+            LogTail(self.folder, self.ranks, cursor.get("logs", {})),
+        )
+        self._work: dict[int, Path] = {}  # command -> the folder that was made ready for it
+        self._flushed_at = 0.0
+        self._refused_at = 0.0
+        self._cleaning = False
+
+    @property
+    def spool(self) -> Spool:
+        """Where its batches wait for the server."""
+        return self.outbox.spool
+
+    @property
+    def gone(self) -> bool:
+        """Nothing left to do."""
+        return self.state.phase is Phase.GONE
+
+    def adopt(self) -> None:
+        """After a restart of the agent: go on where the spool says that it was."""
+        command = self.state.command
+        if self.state.phase is Phase.NEW and command is not None:
+            self.handle(h.Start(command))
+        elif self.state.phase in (Phase.PREPARING, Phase.LAUNCHING) and command is not None:
+            if self.files.shim_is_up:
+                self.handle(h.ShimUp(self.files.launcher_pid()))
+            else:
+                self.state.phase = Phase.PREPARING
+                self._perform(h.Prepare(command))
+        elif self.state.phase is Phase.NEW:
+            self.handle(h.Stop("SIGTERM", 0.0, "never_started"))
+
+    def handle(self, happening: h.Happening) -> None:
+        """Let the state machine decide, then act."""
+        for action in self.state.handle(happening):
+            self._perform(action)
+
+    def tick(self) -> None:
+        """Look for what happened; put what is new into the spool when it is time."""
+        if self.state.phase in HELD_BY_SHIM:
+            for happening in self.files.look(self.state.ranks_started, self.state.ranks_exited, self._inventory):
+                self.handle(happening)
+        if self.state.phase is Phase.DRAINING:
+            if self.outbox.drain(self._cursor()):
+                self.handle(h.Drained())
+        elif time.monotonic() - self._flushed_at >= FLUSH_EVERY or self.outbox.has_events:
+            self._flush()
+        self._look_for_the_end()
+
+    def shut(self) -> None:
+        """The agent ends; the ranks live on."""
+        if not self.gone:
+            self._flush()
+
+    def alive(self) -> AttemptAlive:
+        """For the heartbeat; called from its thread."""
+        return AttemptAlive(
+            attempt=self.key,
+            ranks=sorted(self.files.living_ranks()),
+            shim=self.files.shim_lives(),
+            spool_bytes=self.spool.size,
+            unacked=self.spool.unacked,
+        )
+
+    def subject(self) -> Subject | None:
+        """For the sampler; called from its thread. None while there is nothing to measure."""
+        command = self.state.command
+        if command is None or self.state.phase not in (Phase.RUNNING, Phase.STOPPING):
+            return None
+        return Subject(
+            key=self.key,
+            node_rank=command.node_rank,
+            ranks=self.files.living_ranks(),
+            first_rank=self.ranks.start,
+            slots=command.slots,
+            over_loopback=is_loopback(command.master_addr),
+            take=self.outbox.add_samples,
+        )
+
+    def survivors(self) -> str:
+        """Names processes that could not be ended, else empty."""
+        found = (self.state.exit or {}).get("survivors", [])
+        return ", ".join(f"{s['name']} (pid {s['pid']})" for s in found)
+
+    def _flush(self) -> None:
+        self._flushed_at = time.monotonic()
+        self.outbox.flush(self._cursor())
+
+    def _look_for_the_end(self) -> None:
+        if self.state.phase is Phase.FINISHED and not self.outbox.has_events and not self.spool.unacked:
+            self.handle(h.Acknowledged())
+        if self.state.phase is Phase.REFUSED:
+            self._refused_at = self._refused_at or time.monotonic()
+            if time.monotonic() - self._refused_at > REFUSED_FOR:
+                self.handle(h.Stop("SIGTERM", 0.0, "refused"))
+        else:
+            self._refused_at = 0.0
+
+    def _cursor(self) -> dict[str, Any]:
+        state = self.state
+        return {
+            "phase": str(state.phase),
+            "started": sorted(state.ranks_started),
+            "exited": sorted(state.ranks_exited),
+            "stop_reported": state.stop_reported,
+            "exit": state.exit,
+        }
+
+    def _perform(self, action: h.Action) -> None:
+        match action:
+            case h.Report():
+                at = time.time() if action.at is None else action.at
+                log.info("attempt %d: %s%s", self.key, action.kind, _of_rank(action.rank))
+                self.outbox.add_event(Event(kind=action.kind, at=at, rank=action.rank, data=action.data))
+            case h.Prepare():
+                write_whole(self.folder / "start.msgpack", msgspec.msgpack.encode(action.command))
+                self._in_background(self._prepare, action.command)
+            case h.Launch():
+                self._in_background(self._launch, action.command)
+            case h.WriteStop():
+                self._write_stop(action)
+            case h.CleanTree():
+                if not self._cleaning:
+                    self._cleaning = True
+                    self._in_background(launch.clean, self.folder)
+            case h.Reset():
+                self.files.reset()
+            case h.CleanUp():
+                self._clean_up()
+            case h.Remove():
+                self._remove()
+
+    def _prepare(self, command: StartAttempt) -> None:
+        try:
+            self._work[command.id] = prepare(command, self._identity, self.folder)
+            self._post(self.key, h.Ready(command.id))
+        except CannotPrepare as error:
+            self._post(self.key, h.CannotStart(command.id, error.reason, error.detail))
+        except Exception as error:
+            log.exception("attempt %d could not be prepared", self.key)
+            self._post(self.key, h.CannotStart(command.id, "spawn", f"The node could not prepare it: {error}"))
+
+    def _launch(self, command: StartAttempt) -> None:
+        gpus = any(slot.kind == "gpu" for slot in self._inventory.slots)
+        try:
+            work = self._work.pop(command.id)
+            self._post(self.key, h.ShimUp(launch.launch(command, work, self._identity, self._places, gpus=gpus)))
+        except CannotPrepare as error:
+            self._post(self.key, h.CannotStart(command.id, error.reason, error.detail))
+        except Exception as error:
+            log.exception("attempt %d could not be launched", self.key)
+            self._post(self.key, h.CannotStart(command.id, "spawn", f"The node could not launch it: {error}"))
+
+    def _write_stop(self, action: h.WriteStop) -> None:
+        path = self.folder / "stop.json"
+        before = read_json(path)
+        grace = action.grace if before is None else min(action.grace, float(before.get("grace", action.grace)))
+        reason = action.reason if before is None else before.get("reason", action.reason)
+        write_json(path, {"signal": action.signal, "grace": grace, "reason": reason})
+
+    def _clean_up(self) -> None:
+        """Logs stay for who looks on the node; all else has reached the server."""
+        write_json(self.folder / "closed.json", {"at": time.time()})
+        self.outbox.close()
+        shutil.rmtree(self.folder / "spool", ignore_errors=True)
+        for name in ("start.msgpack", "plan.json"):
+            (self.folder / name).unlink(missing_ok=True)
+        launch.remove_rings(self._places, self.key)
+
+    def _remove(self) -> None:
+        self.outbox.close()
+        launch.remove_rings(self._places, self.key)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _in_background(self, act: Callable[..., None], *arguments: Any) -> None:
+        threading.Thread(target=act, args=arguments, daemon=True, name=f"attempt-{self.key}").start()
+
+
+def _state_from(cursor: dict[str, Any], command: StartAttempt | None) -> AttemptState:
+    state = AttemptState(Phase(cursor.get("phase", Phase.NEW)), command)
+    state.ranks_started = set(cursor.get("started", ()))
+    state.ranks_exited = set(cursor.get("exited", ()))
+    state.stop_reported = bool(cursor.get("stop_reported"))
+    state.exit = dict(cursor.get("exit", {}))
+    return state
+
+
+def _of_rank(rank: int | None) -> str:
+    return "" if rank is None else f" of rank {rank}"
