@@ -1,5 +1,6 @@
 """Reads of nodes for pages: each node's state, and which run holds which slot."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -70,14 +71,14 @@ class NodeRow:
 
     @property
     def device(self) -> str:
-        """ "4 × NVIDIA H100, 80 GB", or the kinds of slot that there are."""
-        kinds: dict[str, int] = {}
-        for row in self.slots:
-            name = row.slot.model or row.slot.kind.upper()
-            memory = row.facts.get("memory_total")
-            label = f"{name}, {memory / 1024**3:.0f} GB" if memory else name
-            kinds[label] = kinds.get(label, 0) + 1
-        return "; ".join(f"{count} × {label}" for label, count in kinds.items()) or "–"
+        """ "8 × NVIDIA H100", or the kinds of slot that there are."""
+        kinds = Counter(row.slot.model or row.slot.kind.upper() for row in self.slots)
+        return "; ".join(f"{count} × {name}" for name, count in kinds.items()) or "–"
+
+    @property
+    def slot_memory(self) -> int | None:
+        """Bytes of one device's memory, as the first that says so."""
+        return next((row.facts["memory_total"] for row in self.slots if row.facts.get("memory_total")), None)
 
     @property
     def clock(self) -> str:

@@ -188,5 +188,6 @@ def _initial(run: Run) -> dict[str, Any]:
         "command": shlex.join(spec.argv),
         "source": source,
         "kept_upload": spec.upload_sha256,
-        "timeout_min": spec.timeout / 60 if spec.timeout else None,
+        "grace": f"{spec.grace:g}",
+        "timeout_min": f"{spec.timeout / 60:g}" if spec.timeout else None,
     }

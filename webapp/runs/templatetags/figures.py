@@ -76,7 +76,7 @@ def figure(value: float | None) -> str:
     if value is None:
         return UNKNOWN
     size = abs(value)
-    if not math.isfinite(value) or size == 0 or size >= 1000:
+    if not math.isfinite(value) or size == 0 or size >= 100:
         return _nonfinite(value) or (f"{value:,.0f}" if size < 1e9 else f"{value:.3g}")
     if size >= 1:
         return f"{value:.{3 - math.floor(math.log10(size))}f}"
