@@ -1,0 +1,97 @@
+"""The panels of an attempt's page: reads the window, then `panels.py` makes the numbers and the sentence."""
+
+from webapp.runs.models import Attempt
+from webapp.telemetry import panels
+from webapp.telemetry.panels import Group, Panel
+from webapp.telemetry.points import BUSBW, COMM_TOTAL, LOCAL, STEP, TRANSFER, WAIT
+from webapp.telemetry.read import Reader, Series
+from webapp.telemetry.spread import Rank, middle_of, ranked
+
+_ROWS_PER_PIXEL = 4
+METRIC_OF_HEAT = {
+    "step": STEP,
+    "local": LOCAL,
+    "comm_total": COMM_TOTAL,
+    **{phase: f"phase/{phase}" for phase in panels.PHASES},
+}
+
+
+def panel(attempt: Attempt, panel_id: str, lo: int | None = None, hi: int | None = None, width: int = 600) -> Panel:
+    """One panel in lo <= step (or second) <= hi, at most about `width` points; KeyError for an unknown id."""
+    return Charts(attempt, lo, hi, width).panel(panel_id)
+
+
+class Charts:
+    """Several panels of one window, read at one moment."""
+
+    def __init__(self, attempt: Attempt, lo: int | None, hi: int | None, width: int) -> None:
+        self.attempt, self.lo, self.hi, self.width = attempt, lo, hi, width
+        self.reader = Reader(attempt)
+        self._read: dict[str, Series] = {}
+
+    def panel(self, panel_id: str) -> Panel:
+        """See the module's `panel`."""
+        kind, _colon, name = panel_id.partition(":")
+        makers = {"step_time": self._step_time, "phases": self._phases, "comm": self._comm, "busbw": self._busbw}
+        if kind == "value":
+            found = panels.value(self._series(name), self.width)
+        elif kind == "device":
+            found = panels.device(self._series(name), node_names(self.attempt, name), self.width)
+        elif kind == "heat":
+            found = self._heat(name)
+        else:
+            found = makers[panel_id]()
+        return {"id": panel_id, **found}
+
+    def _step_time(self) -> Panel:
+        return panels.step_time(self._series(LOCAL), self._step(), self.width)
+
+    def _phases(self) -> Panel:
+        parts = {phase: self._series(f"phase/{phase}") for phase in panels.PHASES}
+        return panels.phases(parts, self._step(), self.width)
+
+    def _comm(self) -> Panel:
+        return panels.comm(self._series(TRANSFER), self._series(WAIT), self._late(), self._step(), self.width)
+
+    def _busbw(self) -> Panel:
+        return panels.busbw(self._series(BUSBW), self.width)
+
+    def _heat(self, phase: str) -> Panel:
+        name = METRIC_OF_HEAT[phase]
+        whole = self.reader.series(name, max_rows=128)
+        groups = groups_of(self.attempt)
+        middle = middle_of(whole.values)
+        return panels.heat(phase, self._series(name), groups, step=self._step(), width=self.width, middle=middle)
+
+    def _step(self) -> float:
+        return middle_of(self._series(STEP).values)
+
+    def _late(self) -> Rank | None:
+        own = self._series(LOCAL)
+        return late_rank(ranked(own.values, own.columns, self._step()))
+
+    def _series(self, name: str) -> Series:
+        if name not in self._read:
+            self._read[name] = self.reader.series(name, self.lo, self.hi, self.width * _ROWS_PER_PIXEL)
+        return self._read[name]
+
+
+def late_rank(ranks: list[Rank]) -> Rank | None:
+    """The first rank that stands out."""
+    return ranks[0] if ranks and ranks[0].stands_out else None
+
+
+def groups_of(attempt: Attempt) -> list[Group]:
+    """The attempt's nodes with their ranks."""
+    names = dict(attempt.parts.values_list("node_rank", "node_name"))
+    ranks: dict[int, list[int]] = {}
+    for rank, node_rank in attempt.ranks.values_list("rank", "node_rank"):
+        ranks.setdefault(node_rank, []).append(rank)
+    return [Group(names.get(node, f"node {node}"), min(found), max(found)) for node, found in sorted(ranks.items())]
+
+
+def node_names(attempt: Attempt, metric: str) -> dict[int, str]:
+    """Names of the columns of a `node/*` metric; {} for others, whose columns are ranks."""
+    if not metric.startswith("node/"):
+        return {}
+    return {part.node_rank: part.node_name for part in attempt.parts.all()}

@@ -1,0 +1,149 @@
+"""The one sentence over each chart: true of the numbers of its window. Parts are [text, "" | "warn" | "crit"]."""
+
+import math
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from webapp.telemetry.spread import Rank
+
+Finding = list[list[str]]
+PHASE_WORDS = {
+    "step": lambda: _("the whole step"),
+    "local": lambda: _("its own work"),
+    "data": lambda: _("data"),
+    "forward": lambda: _("forward"),
+    "backward": lambda: _("backward"),
+    "exposed_comm": lambda: _("exposed communication"),
+    "optimizer": lambda: _("the optimizer"),
+    "other": lambda: _("other"),
+    "comm_total": lambda: _("communication"),
+}
+
+
+def nothing() -> Finding:
+    """No data in the window."""
+    return [[_("No data in this window."), ""]]
+
+
+def step_time(ranks: list[Rank], middle: float) -> Finding:
+    """Who is behind, or that all are in line. Seconds."""
+    if not ranks:
+        return nothing()
+    if len(ranks) == 1:
+        return [[_("Rank %(rank)s takes %(time)s a step.") % {"rank": ranks[0].rank, "time": ms(middle)}, ""]]
+    if ranks[0].stands_out:
+        return _takes_more(ranks)
+    text = _("All %(n)s ranks are in line: %(time)s a step.") % {"n": len(ranks), "time": ms(middle)}
+    return [[text, ""]]
+
+
+def heat(phase: str, ranks: list[Rank]) -> Finding:
+    """Who stands out in one phase. Seconds."""
+    if not ranks:
+        return nothing()
+    word = PHASE_WORDS[phase]()
+    if not ranks[0].stands_out:
+        return [[_("No rank stands out in %(phase)s.") % {"phase": word}, ""]]
+    head, rest = _takes_more(ranks)
+    return [[_("%(finding)s in %(phase)s") % {"finding": head[0], "phase": word}, "warn"], rest]
+
+
+def phases(parts: dict[str, float], step: float) -> Finding:
+    """The largest part of a step. Seconds."""
+    seen = {name: value for name, value in parts.items() if value > 0}
+    if not seen or not step > 0:
+        return nothing()
+    name = max(seen, key=lambda key: seen[key])
+    share = {"phase": PHASE_WORDS[name](), "share": number(100 * seen[name] / step), "time": ms(step)}
+    return [[_("A step takes %(time)s; the largest part is %(phase)s, %(share)s %%.") % share, ""]]
+
+
+def comm(transfer: float, wait: float, step: float, late: Rank | None) -> Finding:
+    """What a step pays for the transfer and for waiting. Seconds."""
+    if math.isnan(transfer):
+        return nothing()
+    waits = _("%(wait)s of a step is waiting") % {"wait": ms(wait)}
+    rest = _(", the transfer takes %(transfer)s.") % {"transfer": ms(transfer)}
+    if late is not None and wait > 0.05 * step:
+        return [[waits, "warn"], [_(" for rank %(rank)s") % {"rank": late.rank} + rest, ""]]
+    return [[waits + rest, ""]]
+
+
+def busbw(before: float, now: float, noise: float) -> Finding:
+    """Bus bandwidth now, and whether it fell. Bytes per second."""
+    if math.isnan(now):
+        return nothing()
+    fell = before - now
+    if not math.isnan(before) and fell > 0.05 * before and fell > 4 * noise:
+        text = _("Bandwidth fell to %(now)s GB/s") % {"now": number(now / 1e9)}
+        return [[text, "warn"], [_(" from %(before)s GB/s.") % {"before": number(before / 1e9)}, ""]]
+    return [[_("The all-reduce moves %(now)s GB/s.") % {"now": number(now / 1e9)}, ""]]
+
+
+def value(name: str, first: tuple[int, float], last: tuple[int, float], bad: tuple[int, str] | None) -> Finding:
+    """Where a logged value is, or that it is no number any more. Pairs of step and value."""
+    told = {"name": name[:60], "value": number(last[1]), "step": number(last[0]), "from": number(first[1])}
+    if bad is not None:
+        broken = _("%(name)s is %(text)s at step %(step)s")
+        text = broken % {"name": name[:60], "text": bad[1], "step": number(bad[0])}
+        if math.isnan(last[1]):
+            return [[text, "crit"], [".", ""]]
+        return [[text, "crit"], [_("; its last number is %(value)s.") % told, ""]]
+    if last[0] == first[0]:
+        return [[_("%(name)s is %(value)s at step %(step)s.") % told, ""]]
+    if last[1] < first[1]:
+        return [[_("%(name)s is %(value)s at step %(step)s, down from %(from)s.") % told, ""]]
+    if last[1] > first[1]:
+        return [[_("%(name)s is %(value)s at step %(step)s, up from %(from)s.") % told, ""]]
+    return [[_("%(name)s is %(value)s at step %(step)s, as at the start.") % told, ""]]
+
+
+def device(low: float, middle: float, high: float, count: int, unit: str) -> Finding:
+    """How one device metric lies over the ranks."""
+    if math.isnan(middle):
+        return nothing()
+    told = {"low": number(low), "mid": number(middle), "high": number(high), "n": count, "unit": unit}
+    if count == 1:
+        return [[_("%(mid)s %(unit)s now.") % told, ""]]
+    text = ngettext(
+        "%(mid)s %(unit)s now, from %(low)s to %(high)s over %(n)s line.",
+        "%(mid)s %(unit)s now, from %(low)s to %(high)s over %(n)s lines.",
+        count,
+    )
+    return [[text % told, ""]]
+
+
+def _takes_more(ranks: list[Rank]) -> Finding:
+    worst = ranks[0]
+    head = _("Rank %(rank)s takes %(more)s more") % {"rank": worst.rank, "more": ms(worst.more)}
+    if len(ranks) == 2:
+        return [[head, "warn"], [_(" than rank %(other)s.") % {"other": ranks[1].rank}, ""]]
+    return [[head, "warn"], [_(" than the median of %(n)s ranks.") % {"n": len(ranks)}, ""]]
+
+
+def ms(seconds: float) -> str:
+    """`212 ms`, `5.2 ms`, `12.3 s`."""
+    if abs(seconds) >= 10:
+        return f"{number_format(seconds, 1, force_grouping=True)} s"
+    return f"{number(seconds * 1e3)} ms"
+
+
+def number(value: float) -> str:
+    """Three figures that matter, thousands apart."""
+    if not math.isfinite(value):
+        return nonfinite(value)
+    size = abs(value)
+    if size >= 1e7 or 0 < size < 1e-3:
+        return f"{value:.3g}"
+    shown = round(value) if size >= 1000 else float(f"{value:.3g}")
+    decimals = 0 if shown == int(shown) else len(repr(shown).partition(".")[2])
+    return number_format(shown, decimals, force_grouping=True)
+
+
+def nonfinite(value: float) -> str:
+    """NaN and infinities as people write them."""
+    if math.isnan(value):
+        return "NaN"
+    return "∞" if value > 0 else "−∞"
