@@ -18,20 +18,21 @@ if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/nu
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-select=()
+left_out=""
 if ! chromium_there; then
   [ "$needed" = 1 ] && { echo "Chromium is missing, and CI skips nothing." >&2; exit 1; }
   echo "Chromium is missing (apt-get install chromium): the tests with a browser are left out."
-  select=(-m "not browser")
+  left_out="not browser"
 fi
 if ! postgres_there; then
   [ "$needed" = 1 ] && { echo "PostgreSQL is missing, and CI skips nothing." >&2; exit 1; }
   echo "PostgreSQL is missing (apt-get install postgresql): the tests run on SQLite only."
+  left_out="${left_out:+$left_out and }not postgres"
 fi
 
 bash .ci/static_checks.sh
 echo "All tests, on SQLite …"
-"$python" -m pytest -q "${select[@]}"
+"$python" -m pytest -q -m "$left_out"
 if postgres_there; then
   echo "What touches the database, on PostgreSQL …"
   "$python" -m tests.postgres -q -m "not e2e and not torch and not browser" \

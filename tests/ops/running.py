@@ -76,7 +76,7 @@ def command(home: Path, port: int) -> list[str]:
 
 def environment() -> dict[str, str]:
     """Without what the tests' own settings come from."""
-    ours = ("PACELINE_HOME", "SECRET_KEY", "REDIS_URL", "DATABASE_URL")
+    ours = ("PACELINE_HOME", "SECRET_KEY", "REDIS_URL", "DATABASE_URL", "DJANGO_SETTINGS_MODULE")
     return {key: value for key, value in os.environ.items() if key not in ours}
 
 

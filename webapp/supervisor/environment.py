@@ -8,7 +8,16 @@ from webapp.supervisor.home import Home
 PART = "PACELINE_PART"
 HOME = "PACELINE_HOME"
 # Decided by `up` alone, whatever the shell that started it has set.
-DECIDED_HERE = ("SECRET_KEY", "REDIS_URL", "DATABASE_URL", "NODE_REDIS_URL", "PUBLIC_URL", "LOCAL_NODES", "STATIC_ROOT")
+DECIDED_HERE = (
+    "SECRET_KEY",
+    "REDIS_URL",
+    "DATABASE_URL",
+    "NODE_REDIS_URL",
+    "PUBLIC_URL",
+    "ALLOWED_HOSTS",
+    "LOCAL_NODES",
+    "DJANGO_SETTINGS_MODULE",
+)
 
 
 @dataclass(frozen=True)
