@@ -12,7 +12,7 @@ import httpx
 from django.conf import settings
 from django.db import connection
 
-from tests.conftest import free_port
+from tests.settings import free_port
 from tests.waiting import until
 
 REPO = Path(__file__).resolve().parent.parent
@@ -36,8 +36,8 @@ def web_server() -> Iterator[str]:
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     environment = {**os.environ, "DATABASE_URL": database_url(), "PUBLIC_URL": url, "SECRET_KEY": settings.SECRET_KEY}
-    command = [sys.executable, "-m", "uvicorn", "webapp.asgi:application", "--port", str(port), "--log-level", "warning"]
-    process = subprocess.Popen(command, cwd=REPO, env=environment)
+    command = [sys.executable, "-m", "uvicorn", "webapp.asgi:application", "--port", str(port)]
+    process = subprocess.Popen([*command, "--log-level", "warning"], cwd=REPO, env=environment)
     try:
         until(lambda: process.poll() is not None or _answers(url), 30)
         assert process.poll() is None, "the web server did not start"

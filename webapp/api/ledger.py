@@ -14,30 +14,31 @@ from webapp.telemetry import read
 
 router = Router(tags=["runs"])
 
-DROPPED_STEPS = "steps"  # the key of RankState.dropped that counts step records
+STEPS = "steps"  # what a node says that it dropped
+_UNSEEN = {False: "pending", True: "unknown"}  # by whether the attempt has ended
 
 
 @router.get("/{run_id}/ledger", response={200: LedgerOut, 404: Failure}, summary="Steps made, sent, stored and dropped")
 def ledger(request: HttpRequest, run_id: str, attempt: int | None = Query(None, ge=1)) -> dict[str, Any]:
-    """`gaps` lists the steps that are not stored: `dropped` on the node, or `pending` while the attempt lives."""
+    """`gaps` lists the steps that are not stored and why: the node's reason, or `pending` while the attempt lives."""
     found = attempt_named(request, run_id, attempt)
     series = read.series(found, "phase/step")
     columns = [int(column) for column in series.columns]
     nothing = np.zeros(0, np.int64)
+    reasons = _drop_reasons(found)
     ranks = {}
     for state in found.ranks.all():
         has = columns.index(state.rank) if state.rank in columns else None
         stored = nothing if has is None else series.index[series.present[:, has]]
-        ranks[str(state.rank)] = _account(found, state, stored)
+        ranks[str(state.rank)] = _account(state, stored, reasons.get(state.rank, _UNSEEN[found.status == Status.ENDED]))
     return {"attempt": found.number, "ranks": ranks}
 
 
-def _account(attempt: Attempt, state: RankState, stored: npt.NDArray[np.int64]) -> dict[str, Any]:
+def _account(state: RankState, stored: npt.NDArray[np.int64], reason: str) -> dict[str, Any]:
     """Steps are numbered from 0 in each process, so the last number says how many were made."""
-    dropped = int(state.dropped.get(DROPPED_STEPS, 0))
+    dropped = int(state.dropped.get(STEPS, 0))
     last = max(-1 if state.last_step is None else state.last_step, int(stored[-1]) if stored.size else -1)
     made = max(last + 1, stored.size + dropped)
-    reason = "dropped" if dropped else ("unknown" if attempt.status == Status.ENDED else "pending")
     return {
         "made": made,
         "sent": made - dropped,
@@ -45,6 +46,12 @@ def _account(attempt: Attempt, state: RankState, stored: npt.NDArray[np.int64]) 
         "dropped": dropped,
         "gaps": [[first, end, reason] for first, end in _missing(stored, last)],
     }
+
+
+def _drop_reasons(attempt: Attempt) -> dict[int, str]:
+    """Rank to the node's last word on why it dropped steps."""
+    events = attempt.events.filter(kind="dropped", data__what=STEPS).order_by("pk")
+    return {event.rank: event.data.get("reason") or "dropped" for event in events if event.rank is not None}
 
 
 def _missing(stored: npt.NDArray[np.int64], last: int) -> list[tuple[int, int]]:
