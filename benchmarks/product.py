@@ -1,0 +1,95 @@
+"""The whole product, started for a measurement or a test in a folder of its own and stopped afterwards."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+
+REPO = Path(__file__).resolve().parent.parent
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A running Paceline: its address, its login, and the folder of its state."""
+
+    home: Path
+    url: str
+    username: str
+    password: str
+    token: str
+
+    def api(self, method: str, path: str, **options: Any) -> Any:
+        """Call the HTTP API, JSON out; raises for an error status."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        reply = httpx.request(method, f"{self.url}/api/v1/{path}", headers=headers, timeout=30, **options)
+        reply.raise_for_status()
+        return reply.json()
+
+    def paceline(self, *arguments: str) -> str:
+        """Run the command line as this product's admin; its standard output."""
+        env = {**os.environ, "PACELINE_URL": self.url, "PACELINE_TOKEN": self.token}
+        command = [sys.executable, "-m", "trainer_agent.cli", *arguments]
+        done = subprocess.run(command, cwd=REPO, env=env, capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"paceline {' '.join(arguments)}: {done.stderr.strip()}")
+        return done.stdout.strip()
+
+
+@contextmanager
+def product(*, nodes: int = 2, slots: int = 2) -> Iterator[Product]:
+    """`manage.py up` in a temporary folder, ready when this returns; nothing is left afterwards."""
+    with tempfile.TemporaryDirectory(prefix="paceline-") as folder:
+        home = Path(folder)
+        command = [sys.executable, "manage.py", "up", "--home", str(home), "--port", str(_free_port())]
+        command += ["--nodes", str(nodes), "--slots", str(slots)]
+        environment = {k: v for k, v in os.environ.items() if k not in ("REDIS_URL", "DATABASE_URL", "PACELINE_HOME")}
+        with (home / "up.log").open("wb") as log:
+            up = subprocess.Popen(command, cwd=REPO, env=environment, stdout=log, stderr=log)
+        try:
+            connection = wait_for(lambda: _connection(home, up), 90, "manage.py up to be ready")
+            yield Product(home=home, **connection)
+        finally:
+            up.send_signal(signal.SIGTERM)
+            up.wait(20)
+
+
+def wait_for(found: Callable[[], T | None], timeout: float, what: str) -> T:
+    """The first true answer of `found`, or TimeoutError that names `what`."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        if answer := found():
+            return answer
+        time.sleep(0.1)
+    raise TimeoutError(f"waited {timeout:.0f} s for {what}")
+
+
+def _connection(home: Path, up: "subprocess.Popen[bytes]") -> dict[str, str] | None:
+    if up.poll() is not None:
+        raise RuntimeError(f"manage.py up ended with {up.returncode}:\n{(home / 'up.log').read_text()[-2000:]}")
+    path = home / "connection.json"
+    if not path.exists():
+        return None
+    connection: dict[str, str] = json.loads(path.read_text())
+    try:
+        healthy = httpx.get(f"{connection['url']}/healthz", timeout=5).status_code == 200
+    except httpx.HTTPError:
+        return None
+    return {key: connection[key] for key in ("url", "username", "password", "token")} if healthy else None
+
+
+def _free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
