@@ -50,10 +50,9 @@ def judge_silence(now: datetime, since: datetime) -> None:
 
 def enforce_limits(now: datetime) -> None:
     """Stop what has run longer than its spec allows."""
-    limited = Attempt.objects.filter(status=Status.RUNNING, run__spec__timeout__gt=0).select_related("run")
-    for attempt in limited:
-        limit = timedelta(seconds=attempt.run.spec["timeout"])
-        if attempt.started_at is not None and now - attempt.started_at > limit:
+    for attempt in Attempt.objects.filter(status=Status.RUNNING, started_at__isnull=False).select_related("run"):
+        seconds = attempt.run.spec.get("timeout")
+        if seconds is not None and attempt.started_at < now - timedelta(seconds=seconds):
             lifecycle.expire(attempt)
 
 

@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from webapp.nodes.models import Command
 from webapp.runs import lifecycle
-from webapp.runs.models import Attempt, Cause, Outcome, Status
+from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, Status
 from webapp.runs.settle import fail
 from webapp.runs.state import PLACED, locked
 
@@ -18,8 +18,8 @@ _RETRY_WITHIN = timedelta(hours=1)
 
 def end_settled() -> None:
     """End attempts of which nothing is left anywhere, should the last word have come while nobody listened."""
-    over = Attempt.objects.filter(status__in=PLACED).exclude(parts__finished_at=None, parts__lost_at=None)
-    for attempt in over.values_list("pk", flat=True):
+    left = AttemptNode.objects.filter(attempt=OuterRef("pk"), finished_at=None, lost_at=None)
+    for attempt in Attempt.objects.filter(~Exists(left), status__in=PLACED).values_list("pk", flat=True):
         with transaction.atomic():
             lifecycle.settle(locked(attempt))
 

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 def read(now: datetime) -> int:
-    """Copy every new heartbeat to its rows. Returns how many were new. RedisError when there is nothing to read from."""
+    """Copy every new heartbeat to its rows; how many were new. RedisError when there is nothing to read from."""
     nodes = list(Node.objects.filter(removed_at=None))
     raw = connection().mget([names.heartbeat(node.uid) for node in nodes]) if nodes else []
     fresh = 0
@@ -42,9 +42,12 @@ def watching_since(now: datetime) -> datetime:
     After a pause of the server or of Redis the nodes get their whole time again to be heard.
     """
     key = names.watching()
-    since = connection().set(key, now.timestamp(), nx=True, get=True, ex=names.HEARTBEAT_TTL)
+    since = connection().get(key)
+    if since is None:
+        connection().set(key, now.timestamp(), nx=True, ex=names.HEARTBEAT_TTL)
+        return now
     connection().expire(key, names.HEARTBEAT_TTL)
-    return now if since is None else datetime.fromtimestamp(float(since), UTC)  # type: ignore[arg-type]
+    return datetime.fromtimestamp(float(since), UTC)  # type: ignore[arg-type]
 
 
 def _decode(node: Node, data: bytes | None) -> Heartbeat | None:

@@ -44,6 +44,7 @@ def mirror(attempt: Attempt, fields: dict[str, Any]) -> None:
 def record(
     attempt: Attempt,
     kind: str,
+    /,
     *,
     level: str = "info",
     actor: str = "",

@@ -1,0 +1,60 @@
+"""A run deleted in any state: gone from sight at once, its rows when no node holds anything of it."""
+
+import pytest
+from django.utils import timezone
+
+from tests.control.cluster import beat, finish, launch, part_of, running, say
+from trainer_agent.wire import names
+from webapp.nodes.models import Command, Slot
+from webapp.runs import lifecycle
+from webapp.runs.models import Run
+from webapp.telemetry.models import LogChunk, Metric, Segment, Tail
+from workers import dispatch, housekeeping
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_running_run_is_removed_once_every_node_says_it_is_gone(redis_client):
+    attempt = running()
+    first, second = part_of(attempt, 0), part_of(attempt, 1)
+    Tail.objects.bulk_create(Tail(attempt=attempt, node_rank=0, seq=k, payload=b"x") for k in range(1, 1200))
+    metric = Metric.objects.create(attempt=attempt, name="loss", axis="step", columns="rank", dtype="f8")
+    Segment.objects.create(metric=metric, level=0, block=0, rows=1, payload=b"x")
+    LogChunk.objects.create(attempt=attempt, rank=0, offset=0, length=1, lines=1, at=timezone.now(), payload=b"x")
+    redis_client.xadd(names.telemetry(attempt.pk, first.node_uid), {"b": b"x"})
+    lifecycle.delete(attempt.run, "ana")
+    lifecycle.delete(attempt.run, "bob")
+    dispatch.sweep()
+    assert Slot.objects.filter(attempt=attempt).count() == 4
+    for node in (first.node, second.node):
+        beat(redis_client, node, attempt.pk, at=timezone.now().timestamp() + 2)
+    housekeeping.read_heartbeats()
+    say(second, "rank_exited", 2, code=None, signal=9)  # what was under way is tolerated
+    assert Slot.objects.filter(attempt=attempt).count() == 4
+    beat(redis_client, first.node, at=timezone.now().timestamp() + 3)
+    housekeeping.read_heartbeats()
+    assert Run.objects.filter(pk=attempt.run_id).exists()
+    beat(redis_client, second.node, at=timezone.now().timestamp() + 3)
+    housekeeping.read_heartbeats()
+    assert not Run.objects.exists()
+    assert not Slot.objects.exclude(attempt=None).exists()
+    assert not Command.objects.filter(accepted_at=None).exists()
+    assert not redis_client.exists(names.telemetry(attempt.pk, first.node_uid))
+
+
+def test_an_ended_run_goes_at_once_and_its_nodes_are_told(redis_client):
+    attempt = running()
+    finish(attempt)
+    lifecycle.delete(attempt.run, "ana")
+    housekeeping.read_heartbeats()
+    assert not Run.objects.exists()
+    assert list(Command.objects.values_list("kind", "attempt")) == [("forget", None)] * 2
+    dispatch.send_commands()
+    assert not Command.objects.filter(sent_at=None).exists()
+
+
+def test_a_queued_run_goes_at_once(redis_client):
+    run = launch()
+    lifecycle.delete(run, "ana")
+    housekeeping.read_heartbeats()
+    assert not Run.objects.exists()
