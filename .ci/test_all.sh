@@ -14,7 +14,6 @@ postgres_there || missing+=(postgresql)
 if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   echo "Installing ${missing[*]} …"
   apt-get update -qq
-  # Debian would start a server of its own; the tests start theirs.
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 

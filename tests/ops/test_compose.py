@@ -62,6 +62,7 @@ def copied(stage: str) -> list[str]:
 @pytest.mark.postgres
 def test_each_services_exact_command_becomes_ready(tmp_path: Path):
     port, redis_port = free_port(), free_port()
+    (tmp_path / "server").mkdir()
     with ExitStack() as stack:
         place = {
             "redis:6379": f"127.0.0.1:{redis_port}",
