@@ -15,10 +15,11 @@ from webapp.projects.models import Role
 from webapp.runs import asked, queries
 from webapp.runs.models import Attempt
 from webapp.runs.tar_stream import TarStream
+from webapp.telemetry import logs
 from webapp.telemetry.models import LogChunk
 
-LAUNCHER = -1
 MOST_LINES = 500
+MOST_NODES, MOST_RANKS = 1 << 10, 1 << 20
 
 
 @login_required
@@ -28,8 +29,6 @@ MOST_LINES = 500
 def lines(request: HttpRequest, uid: str) -> JsonResponse:
     """Newest lines; `rank` and `q` filter, `after` and `before` are cursors of an earlier answer."""
     run = queries.run_for(signed_in(request), uid, Role.VIEWER)
-    from webapp.telemetry import logs
-
     found = logs.lines(
         asked.attempt_of(run, request.GET),
         rank=_rank(request),
@@ -51,15 +50,13 @@ def raw(request: HttpRequest, uid: str) -> HttpResponse:
     attempt = asked.attempt_of(run, request.GET)
     rank = _rank(request)
     name = f"{run.uid}-{attempt.number}"
-    from webapp.telemetry import logs
-
     if rank is None:
         return _download(request, _archive(attempt, name), f"{name}-logs.tar.gz", "application/gzip")
     return _download(request, logs.raw(attempt, rank), f"{name}-{_file_name(rank)}", "text/plain")
 
 
 def _rank(request: HttpRequest) -> int | None:
-    return asked.whole(request.GET, "rank", LAUNCHER, 1 << 20)
+    return asked.whole(request.GET, "rank", -MOST_NODES, MOST_RANKS)
 
 
 def _download(request: HttpRequest, parts: Iterator[bytes], name: str, content_type: str) -> HttpResponse:
@@ -71,8 +68,6 @@ def _download(request: HttpRequest, parts: Iterator[bytes], name: str, content_t
 
 def _archive(attempt: Attempt, folder: str) -> Iterator[bytes]:
     sizes = LogChunk.objects.filter(attempt=attempt).values_list("rank").annotate(Sum("length")).order_by("rank")
-    from webapp.telemetry import logs
-
     out = TarStream()
     for rank, size in list(sizes):
         entry = tarfile.TarInfo(f"{folder}/{_file_name(rank)}")
@@ -82,4 +77,4 @@ def _archive(attempt: Attempt, folder: str) -> Iterator[bytes]:
 
 
 def _file_name(rank: int) -> str:
-    return "launcher.log" if rank == LAUNCHER else f"rank{rank}.log"
+    return f"rank{rank}.log" if rank >= 0 else f"launcher{-1 - rank}.log"

@@ -1,6 +1,7 @@
 """Chart numbers of the run page as JSON: panels in a window, and the keys that the script logged."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -9,17 +10,16 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from trainer_agent.wire.messages import METRIC_OF_PHASE
 from webapp.accounts.signed_in import signed_in
 from webapp.projects.models import Role
 from webapp.runs import asked, queries
 from webapp.runs.models import Attempt
 from webapp.telemetry import read
+from webapp.telemetry.charts import METRIC_OF_HEAT, Charts
 from webapp.telemetry.models import Metric
-from webapp.telemetry.points import BUILT_IN, STEP_END
+from webapp.telemetry.points import BUILT_IN, STEP, STEP_END
 
 PANELS = ("step_time", "phases", "comm", "busbw")
-HEATS = frozenset({*METRIC_OF_PHASE, "local"})
 MOST_PANELS = 40
 KEYS_PER_PAGE = 60
 
@@ -46,10 +46,9 @@ def panels(request: HttpRequest, uid: str) -> JsonResponse:
     width = asked.whole(request.GET, "width", 50, 4000) or 600
     window = _window(request)
     attempt = asked.attempt_of(run, request.GET)
-    metrics = {metric.name: metric for metric in read.metrics(attempt)}
-    from webapp.telemetry import charts
-
-    found = {i: charts.panel(attempt, i, *_bounds(attempt, i, window, metrics), width=width) for i in ids}
+    bounds = _Bounds(attempt, window)
+    charts = {span: Charts(attempt, *span, width) for span in {bounds.of(i) for i in ids}}
+    found = {i: charts[bounds.of(i)].panel(i) for i in ids}
     return JsonResponse({"attempt": attempt.number, "panels": found}, json_dumps_params={"allow_nan": False})
 
 
@@ -89,7 +88,7 @@ def loss_key(names: list[str]) -> str:
 
 def _check(panel_id: str) -> None:
     kind, _colon, name = panel_id.partition(":")
-    if panel_id in PANELS or (kind == "heat" and name in HEATS) or (kind in ("value", "device") and name):
+    if panel_id in PANELS or (kind == "heat" and name in METRIC_OF_HEAT) or (kind in ("value", "device") and name):
         return
     raise asked.BadQuestion(_("There is no chart named “%s”.") % panel_id[:80])
 
@@ -101,31 +100,32 @@ def _window(request: HttpRequest) -> Window:
     return Window(lo, hi, asked.whole(request.GET, "last", 1, asked.BIGGEST))
 
 
-def _bounds(
-    attempt: Attempt, panel_id: str, window: Window, metrics: dict[str, Metric]
-) -> tuple[int | None, int | None]:
-    kind, _colon, name = panel_id.partition(":")
-    lo, hi = window.lo, window.hi
-    if window.last is not None:
+class _Bounds:
+    """First and last index (step or epoch second) of a panel, each None for "open"."""
+
+    def __init__(self, attempt: Attempt, window: Window) -> None:
+        self.attempt, self.window = attempt, window
+
+    def of(self, panel_id: str) -> tuple[int | None, int | None]:
+        kind, _colon, name = panel_id.partition(":")
+        lo, hi = self.window.lo, self.window.hi
+        if self.window.last is not None:
+            newest = self._newest(name if kind == "value" else STEP)
+            lo = None if newest is None else newest - self.window.last + 1
+        return (self._ended(lo), self._ended(hi)) if kind == "device" else (lo, hi)
+
+    def _newest(self, name: str) -> int | None:
         # A value with a step count of its own (an epoch, say) shows its own newest steps.
-        own = metrics[name].last_index if kind == "value" and name in metrics else None
-        newest = own if own is not None else _last_step(attempt, metrics)
-        lo = None if newest is None else newest - window.last + 1
-    return _times(attempt, lo, hi) if kind == "device" else (lo, hi)
+        metric = self._metrics.get(name)
+        return metric.last_index if metric else self.attempt.last_step
 
+    def _ended(self, step: int | None) -> int | None:
+        """When the step ended, in whole epoch seconds."""
+        if step is None:
+            return None
+        near = read.series(self.attempt, STEP_END, lo=step, hi=step)
+        return int(near.values[near.present].max()) if near.present.any() else None
 
-def _last_step(attempt: Attempt, metrics: dict[str, Metric]) -> int | None:
-    step = metrics.get(METRIC_OF_PHASE["step"])
-    return step.last_index if step else attempt.last_step
-
-
-def _times(attempt: Attempt, lo: int | None, hi: int | None) -> tuple[int | None, int | None]:
-    """When the steps `lo` and `hi` ended, in whole epoch seconds."""
-    return _ended(attempt, lo), _ended(attempt, hi)
-
-
-def _ended(attempt: Attempt, step: int | None) -> int | None:
-    if step is None:
-        return None
-    near = read.series(attempt, STEP_END, lo=step, hi=step)
-    return int(near.values[near.present].max()) if near.present.any() else None
+    @cached_property
+    def _metrics(self) -> dict[str, Metric]:
+        return {metric.name: metric for metric in read.metrics(self.attempt)}

@@ -33,10 +33,12 @@ class Fact:
 
     @property
     def age(self) -> float:
-        return (timezone.now() - self.at).total_seconds() if self.at else self.stale
+        return (timezone.now() - self.at).total_seconds() if self.at else 0.0
 
     @property
     def state(self) -> str:
+        if self.at is None:
+            return "none"
         return "stale" if self.age >= self.stale else "late" if self.age >= self.late else ""
 
     @property

@@ -39,7 +39,10 @@ async function drawCard(card, feed, view) {
   const id = card.dataset.panel, panel = feed.get(id);
   if (!panel) return;
   tell(card, panel);
-  if (!panel.x.length) return empty(card, say(`empty_${kind(id)}`));
+  if (!panel.x.length) {
+    const started = feed.get("step_time")?.x.length || !view.follows();
+    return empty(card, say(started && kind(id) !== "value" && kind(id) !== "device" ? "empty_window" : `empty_${kind(id)}`));
+  }
   const plot = card.querySelector("[data-plot]");
   card.querySelector("[data-empty]")?.remove();
   try {
@@ -62,20 +65,26 @@ function rangeFor(panel, feed, view) {
 
 function tell(card, panel) {
   const finding = card.querySelector("[data-finding]"), plot = card.querySelector("[data-plot]");
-  const words = (panel.finding ?? []).map(([text]) => text).join("");
+  const spans = panel.x.length ? panel.finding ?? [] : [];
+  const words = spans.map(([text]) => text).join("");
   if (finding && finding.title !== words) {
     finding.title = words;
-    finding.replaceChildren(...panel.finding.map(([text, level]) => level ? strong(text, level) : text));
+    finding.replaceChildren(...spans.map(([text, level]) => level ? strong(text, level) : text));
   }
   plot.setAttribute("aria-label", words || card.querySelector("h2, b").textContent);
   const reduction = card.querySelector("[data-reduction]");
   if (reduction) reduction.textContent = reductionText(panel);
   const ramp = card.querySelectorAll("[data-ramp]");
+  card.classList.toggle("is-empty", !panel.x.length);
   if (ramp.length) panel.range.forEach((value, i) => { ramp[i].textContent = `${Math.round(value)}${i ? " ms" : ""}`; });
 }
 
-const reductionText = ({reduction, points, of}) =>
-  [reduction, points ? say("points_of", {points, of: Math.max(of ?? 0, points)}) : ""].filter(Boolean).join(" · ");
+function reductionText({id, reduction, points, of, columns}) {
+  if (!points) return "";
+  const tiles = kind(id) === "device" && Object.keys(columns).length > 8
+    ? say("tiles_shown", {shown: 8, of: Object.keys(columns).length}) : reduction;
+  return [tiles, say("points_of", {points, of: Math.max(of ?? 0, points)})].filter(Boolean).join(" · ");
+}
 
 function strong(text, level) {
   const b = document.createElement("b");

@@ -15,7 +15,7 @@ export function spanOf(low, high, {zero = false} = {}) {
   const most = Math.max(...tops), usual = quantile(tops, 0.97), least = zero ? 0 : Math.min(...bottoms);
   const cut = tops.length >= 20 && most > 2.5 * usual && usual > 0;
   const top = cut ? usual * 1.25 : most;
-  const pad = Math.max((top - least) * 0.08, Math.abs(top) * 0.01, 1e-9);
+  const pad = Math.max((top - least) * 0.08, Math.abs(top) * 0.01, 1e-12);
   return {range: [zero ? 0 : least - pad, top + pad], peak: cut ? [high.indexOf(most), most] : null};
 }
 
@@ -32,6 +32,9 @@ export function spread(entries, [low, high], height, gap = 14) {
   }
   return placed.map((entry, i) => ({...entry, shift: want[i] - entry.px}));
 }
+
+// Whether the finding names a deviation; only then may a rank have colour.
+export const isLate = panel => (panel.finding ?? []).some(([, level]) => level === "warn" || level === "crit");
 
 export const last = values => {
   for (let i = values.length - 1; i >= 0; i--) if (Number.isFinite(values[i])) return values[i];

@@ -52,6 +52,14 @@ export function layout({xaxis = {}, yaxis = {}, margin = {}, ...rest} = {}) {
   };
 }
 
+const library = new Promise(resolve => {
+  if (window.Plotly) resolve();
+  else document.getElementById("plotly").addEventListener("load", resolve);
+});
+
 // Draws or updates; resolves when the new picture stands.
-export const plot = (element, traces, style, config = {}) => window.Plotly.react(
-  element, traces, style, {displayModeBar: false, responsive: true, doubleClick: false, showTips: false, ...config});
+export async function plot(element, traces, style, config = {}) {
+  await library;
+  return window.Plotly.react(element, traces, style,
+    {displayModeBar: false, responsive: true, doubleClick: false, showTips: false, ...config});
+}

@@ -1,47 +1,43 @@
 // Utilisation: one small tile per rank; the ranks that deviate most come first when there are many.
 import {layout, plot, token} from "./chart_style.js";
-import {last, quantile} from "./chart_range.js";
+import {isLate, last, quantile} from "./chart_range.js";
 import {number, say} from "./words.js";
 
-const MOST = 16;
+const MOST = 8;
 
 export async function drawDevice(box, panel) {
-  const names = chosen(panel.columns);
-  arrange(box, names, Object.keys(panel.columns).length);
+  const names = chosen(box, panel.columns);
+  arrange(box, names);
   const top = panel.unit === "%" ? 100 : Math.max(1e-9, quantile(names.flatMap(name => panel.columns[name]), 0.999));
-  await Promise.all(names.map((name, i) => tile(box.querySelectorAll(".tile")[i], panel, name, top)));
+  await Promise.all(names.map((name, i) => tile(box.children[i], panel, name, top)));
 }
 
-function chosen(columns) {
+// The choice stays as long as the page does: tiles that change places cannot be read.
+function chosen(box, columns) {
   const names = Object.keys(columns);
   if (names.length <= MOST) return names;
+  const before = [...box.children].map(tile => tile.dataset.name);
+  if (before.length === MOST && before.every(name => name in columns)) return before;
   const usual = quantile(names.map(name => last(columns[name])), 0.5);
   const distance = name => Math.abs(last(columns[name]) - usual) || 0;
-  return [...names].sort((a, b) => distance(b) - distance(a)).slice(0, MOST);
+  return names.sort((a, b) => distance(b) - distance(a)).slice(0, MOST);
 }
 
-function arrange(box, names, total) {
-  if (box.dataset.names === String(names)) return;
-  box.dataset.names = String(names);
+function arrange(box, names) {
+  if (String([...box.children].map(tile => tile.dataset.name)) === String(names)) return;
+  box.classList.toggle("tiles--few", names.length <= 4);
   box.replaceChildren(...names.map(name => {
     const element = document.createElement("div");
     element.className = "tile";
+    element.dataset.name = name;
     element.innerHTML = '<header><b></b><span></span></header><div class="tplot"></div>';
     element.querySelector("b").textContent = name;
     return element;
   }));
-  if (total > names.length) box.append(more(names.length, total));
-}
-
-function more(shown, of) {
-  const line = document.createElement("p");
-  line.className = "tiles__more";
-  line.textContent = say("tiles_shown", {shown, of});
-  return line;
 }
 
 function tile(element, panel, name, top) {
-  const y = panel.columns[name], now = last(y), slow = panel.worst?.[0] === name && panel.finding.some(([, level]) => level);
+  const y = panel.columns[name], now = last(y), slow = panel.worst?.[0] === name && isLate(panel);
   const [value, unit] = readable(now, panel.unit);
   element.querySelector("span").textContent = Number.isFinite(now) ? `${value} ${unit}` : say("no_value");
   element.classList.toggle("slow", slow);

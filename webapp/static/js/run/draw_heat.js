@@ -1,5 +1,6 @@
 // Ranks by step: one row per rank (or bin of ranks), fixed range per phase, a wider gap between nodes.
 import {layout, note, plot, sequential, token} from "./chart_style.js";
+import {isLate} from "./chart_range.js";
 import {say} from "./words.js";
 
 export function drawHeat(element, panel, view) {
@@ -22,7 +23,7 @@ const names = panel => panel.rows.map(name => panel.x.map(() => name));
 function rowTicks(panel, height) {
   const every = Math.ceil(panel.rows.length / Math.max(1, Math.floor(height / 14)));
   const shown = panel.rows.map((_, i) => i).filter(i => i % every === 0);
-  const late = new Set((panel.worst ?? []).filter(() => panel.finding.some(([, level]) => level)).slice(0, 1));
+  const late = new Set(isLate(panel) ? (panel.worst ?? []).slice(0, 1) : []);
   return {tickvals: shown, ticktext: shown.map(i => late.has(`rank ${panel.rows[i]}`)
     ? `<b><span style="color:${token("warn")}">${panel.rows[i]}</span></b>` : panel.rows[i])};
 }
@@ -31,7 +32,7 @@ const gapAbove = row => ({type: "line", xref: "paper", x0: 0, x1: 1, y0: row - 0
   line: {color: token("surface"), width: 5}});
 
 function nodeLabel([name, first, final], rowHeight) {
-  const room = Math.max(1, Math.floor(((final - first + 1) * rowHeight) / 6.5));
+  const room = Math.max(1, Math.floor(((final - first + 1) * rowHeight) / 5.6));
   return note({xref: "paper", x: 0, xanchor: "center", xshift: -48, y: (first + final) / 2, textangle: -90,
     text: name.length > room ? `${name.slice(0, Math.max(1, room - 1))}…` : name});
 }

@@ -1,6 +1,6 @@
 // Step time by rank: band from least to most, the median, and the three ranks that deviate most, by name.
 import {layout, note, plot, tickFormat, token} from "./chart_style.js";
-import {last, spanOf, spread} from "./chart_range.js";
+import {isLate, last, spanOf, spread} from "./chart_range.js";
 import {number, say} from "./words.js";
 
 const DASHES = ["solid", "5px,3px", "1px,3px"];
@@ -8,7 +8,7 @@ const DASHES = ["solid", "5px,3px", "1px,3px"];
 export function drawStepTime(element, panel, view) {
   const {min, median, max} = panel.columns;
   const {range, peak} = spanOf(min, max);
-  const late = panel.finding.some(([, level]) => level);
+  const late = isLate(panel);
   const worst = (panel.worst ?? []).filter(name => panel.columns[name]);
   const style = layout({margin: {r: 76}, xaxis: {range: view.range},
     yaxis: {range, tickformat: tickFormat(range[1] - range[0]), hoverformat: ",.1f"}});
@@ -18,7 +18,7 @@ export function drawStepTime(element, panel, view) {
   return plot(element, [
     line(min, {line: {width: 0}, hoverinfo: "skip"}),
     line(max, {line: {width: 0}, fill: "tonexty", fillcolor: token("c-band"), hoverinfo: "skip"}),
-    ...worst.map((name, i) => line(panel.columns[name], {name, line: rankLine(i, late)})).reverse(),
+    ...worst.map((name, i) => line(panel.columns[name], {name, line: rankLine(i, late), opacity: late ? 1 : 0.55})).reverse(),
     line(median, {name: say("median"), line: {width: 1.75, color: token("c-line")}}),
   ], style);
 }

@@ -11,8 +11,9 @@ export function drawValue(element, panel, view) {
   const all = [...Object.values(raw), ...(min ? [min, max] : [])].flat();
   const {range} = spanOf(all, all);
   const span = range[1] - range[0];
-  const style = layout({xaxis: {range: view.range, nticks: 5},
-    yaxis: {range, tickformat: tickFormat(span), hoverformat: span < 8 ? ".4~g" : ",.4~g"}});
+  const format = tickFormat(span);
+  const style = layout({margin: {l: format.endsWith("e") ? 60 : 44}, xaxis: {range: view.range, nticks: 5},
+    yaxis: {range, tickformat: format, hoverformat: span < 8 ? ".4~g" : ",.4~g"}});
   Object.assign(style, nonfinite(panel));
   return plot(element, [...band(panel.x, min, max), ...lines(panel.x, raw, Boolean(smooth)),
     ...(smooth ? [{x: panel.x, y: smooth, name: say("smoothed"), mode: "lines", connectgaps: false,

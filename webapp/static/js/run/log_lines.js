@@ -1,12 +1,12 @@
 // Log lines as rows. A row: {at, ranks: [0, 1], text, level, count, lines: [[rank, text], …]}; see runs/log_views.py.
-import {number, say} from "./words.js";
+import {say} from "./words.js";
 
 const ICON = {err: "#s-fail", warn: "#s-warn"};
 const clock = new Intl.DateTimeFormat("en-GB", {hour: "2-digit", minute: "2-digit", second: "2-digit"});
 
-// "0–2, 5", or "launcher" for the launcher's own lines.
+// "0–2, 5", or "launcher" for what the launcher of a node (rank -1 and below) says itself.
 export function rankLabel(ranks) {
-  if (ranks[0] === -1) return say("launcher");
+  if (ranks[0] < 0) return say("launcher");
   const spans = [];
   for (const rank of ranks) {
     const span = spans[spans.length - 1];
@@ -74,16 +74,16 @@ function toggle(button, line) {
   const list = document.createElement("ol");
   list.append(...line.lines.map(([rank, text]) => {
     const li = document.createElement("li");
-    const who = Object.assign(document.createElement("span"), {className: "rk", textContent: number(rank)});
+    const who = Object.assign(document.createElement("span"), {className: "rk", textContent: rankLabel([rank])});
     li.append(who, Object.assign(document.createElement("span"), {className: "m", textContent: text}));
     return li;
   }));
   item.append(list);
 }
 
-// The text with every hit of `words` in a <mark>.
+// The text with every hit of `words` in a <mark>. A /pattern/ is the server's to match.
 function marked(text, words) {
-  if (!words) return [text];
+  if (!words || /^\/.+\/$/.test(words)) return [text];
   const parts = [], low = text.toLowerCase(), needle = words.toLowerCase();
   let from = 0;
   for (let at = low.indexOf(needle); at >= 0; at = low.indexOf(needle, from)) {

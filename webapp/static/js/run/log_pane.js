@@ -28,7 +28,7 @@ export function logPane(config) {
     if (!found) return;
     ({after, before} = found);
     list.replaceChildren(...rows(found.lines));
-    tell();
+    tell(found.error);
     follows(true);
   };
   const refresh = async () => {
@@ -66,11 +66,11 @@ export function logPane(config) {
     follow.querySelector("[data-label]").textContent = say(yes ? "following" : "paused");
     if (yes) toEnd();
   };
-  const tell = () => {
+  const tell = error => {
     const n = list.children.length;
     count.textContent = n ? say("lines_shown", {n: number(n)}) : "";
     pane.querySelector("[data-log-none]").hidden = n > 0;
-    pane.querySelector("[data-log-none]").textContent = say(search.value.trim() || rank !== "" ? "no_hit" : "no_log");
+    pane.querySelector("[data-log-none]").textContent = error || say(search.value.trim() || rank !== "" ? "no_hit" : "no_log");
   };
   list.addEventListener("scroll", () => {
     const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < AT_END_PX;

@@ -35,6 +35,7 @@ function readAgain() {
 
 function onState(next) {
   state = next;
+  document.getElementById("run-page").dataset.state = next.status;
   showInTab(config.name, config.words, next);
   // A new attempt: whoever looked at the newest one follows.
   if (next.attempt !== config.newest && config.attempt === config.newest) return location.assign(location.pathname);
@@ -62,6 +63,7 @@ function onFrame(frame) {
   }
 }
 
+feed.want(["step_time", "phases"]); // before the browser has laid out what is in view
 tabs(document.getElementById("run-page"));
 cards.watch(document.querySelectorAll("[data-panel]"));
 values.read();

@@ -2,21 +2,26 @@
 import {ask} from "./ask.js";
 import {fits, keepNewest, merge} from "./panel_merge.js";
 
-const MANY = 30; // panels per request
+const FIRST = 2, MANY = 30; // panels per request
 const REREAD_MS = 4000; // a shown panel that frames do not carry is read again this often while frames arrive
 
 export function panelFeed(config, view, redraw) {
   const panels = new Map(), readAt = new Map(), wanted = new Set();
-  let timer = null, age = 0;
+  let asked = false, age = 0;
 
   const want = ids => {
     ids.forEach(id => wanted.add(id));
-    timer ??= setTimeout(readAll, 10);
+    if (asked || !wanted.size) return;
+    asked = true;
+    queueMicrotask(readAll);
   };
   const readAll = async () => {
-    timer = null;
+    asked = false;
     const ids = [...wanted];
     wanted.clear();
+    // The first two come alone, so that the top of the page is drawn while the rest is read.
+    const first = panels.size ? 0 : Math.min(FIRST, ids.length);
+    if (first) await read(ids.splice(0, first), age);
     for (let i = 0; i < ids.length; i += MANY) await read(ids.slice(i, i + MANY), age);
   };
   const read = async (ids, born) => {
