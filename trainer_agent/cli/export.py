@@ -33,7 +33,7 @@ def export(run: str, output: Path) -> None:
     files = [_write_json(output / "run.json", found)]
     files += [_write_json(output / f"{p}.json", source.get(run_path(run, p))) for p in ("events", "incidents")]
     for number in range(1, found["attempt"] + 1):
-        files += _attempt(source, arrow, run, number, output / f"attempt-{number}")
+        files += _attempt(source, arrow, found, number, output / f"attempt-{number}")
     if wants_json():
         print_json({"run": found["id"], "folder": str(output), "files": [str(f.relative_to(output)) for f in files]})
     else:
@@ -49,13 +49,14 @@ def _arrow() -> ModuleType:
     return pyarrow
 
 
-def _attempt(source: Server, arrow: ModuleType, run: str, number: int, folder: Path) -> list[Path]:
+def _attempt(source: Server, arrow: ModuleType, found: dict[str, Any], number: int, folder: Path) -> list[Path]:
+    run, nodes = found["id"], found["nodes"]
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     ledger = source.get(run_path(run, "ledger"), attempt=number)
     files = [_write_json(folder / "ledger.json", ledger), folder / "metrics.parquet"]
     _write_metrics(source, arrow, run, number, files[-1])
-    for rank in (-1, *map(int, ledger["ranks"])):
-        path = folder / "logs" / ("launcher.log" if rank < 0 else f"rank{rank}.log")
+    for rank in (*range(-nodes, 0), *map(int, ledger["ranks"])):
+        path = folder / "logs" / (f"launcher{-1 - rank}.log" if rank < 0 else f"rank{rank}.log")
         with source.stream(run_path(run, "logs"), rank=rank, attempt=number) as response, path.open("wb") as file:
             for data in response.iter_bytes():
                 file.write(data)

@@ -17,7 +17,7 @@ PAUSE = 0.5  # seconds between two looks while following
 
 @click.command()
 @click.argument("run")
-@click.option("--rank", type=int, help="One rank's bytes as they were; -1 is the launcher.")
+@click.option("--rank", type=int, help="One rank's bytes as they were; -1 is the launcher of the first node.")
 @click.option("--attempt", type=int, help="The newest one when left out.")
 @click.option("--follow", is_flag=True, help="Go on until the run has ended.")
 @json_option
@@ -62,12 +62,19 @@ def _print_all(source: Server, run: str, attempt: int | None, follow: bool) -> N
     while True:
         for line in _lines(source, run, attempt, after):
             after = line["cursor"]
-            click.echo(f"[{'launcher' if line['rank'] < 0 else line['rank']}] {line['text']}")
+            click.echo(f"[{_origin(line['rank'])}] {line['text']}")
         if ended:
             return
         ended = _has_ended(source, run)
         if not ended:
             time.sleep(PAUSE)
+
+
+def _origin(rank: int) -> str:
+    """Ranks below 0 are the nodes' launchers: -1 that of the first node."""
+    if rank >= 0:
+        return str(rank)
+    return "launcher" if rank == -1 else f"launcher {-1 - rank}"
 
 
 def _lines(source: Server, run: str, attempt: int | None, after: int = 0) -> Iterator[dict[str, Any]]:

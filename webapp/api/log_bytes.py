@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
-import zstandard
 from django.db.models import QuerySet
 
 from webapp.runs.models import Attempt
+from webapp.telemetry.log_fold import Line
+from webapp.telemetry.log_lines import assemble, begun_before, bytes_of
 from webapp.telemetry.models import LogChunk
 
-LOOK_BACK = 1 << 20  # bytes of an unfinished line that are looked up again
+CHUNKS_AT_ONCE = 64
 
 
 def end_of(attempt: Attempt, rank: int) -> int:
@@ -21,29 +23,40 @@ def end_of(attempt: Attempt, rank: int) -> int:
 def raw(attempt: Attempt, rank: int, after: int, end: int) -> Iterator[bytes]:
     """Stored bytes in [after, end)."""
     for chunk in _chunks(attempt, rank).filter(offset__gte=_start(attempt, rank, after), offset__lt=end).iterator(16):
-        data = _bytes(chunk)
-        yield data[max(0, after - chunk.offset) : end - chunk.offset]
+        yield bytes_of(chunk)[max(0, after - chunk.offset) : end - chunk.offset]
 
 
 def json_lines(attempt: Attempt, after: int, whole: bool) -> Iterator[bytes]:
     """Lines of all ranks in the order of their arrival, one JSON object each: `{rank, at, text, cursor}`.
 
-    Only lines that end in a chunk with a number above `after`. A last line without its end comes when `whole`.
+    Only lines that end in a chunk with a number above `after`; with `whole` also a rank's last line without its end.
     """
-    open_lines: dict[int, bytes] = {}
-    last: LogChunk | None = None
-    for chunk in attempt.logs.filter(pk__gt=after).order_by("pk").iterator(64):
-        begun = open_lines.pop(chunk.rank, None)
-        if begun is None:
-            begun = _begun_before(attempt, chunk) if after else b""
-        *lines, open_lines[chunk.rank] = (begun + _bytes(chunk)).split(b"\n")
-        last = chunk
-        for line in lines:
-            yield _line(chunk, chunk.rank, line)
-    if whole and last is not None:
-        for rank, line in sorted(open_lines.items()):
-            if line:
-                yield _line(last, rank, line)
+    last: dict[int, LogChunk] = {}
+    while window := list(attempt.logs.filter(pk__gt=after).order_by("pk")[:CHUNKS_AT_ONCE]):
+        after = window[-1].pk
+        by_rank: dict[int, list[LogChunk]] = {}
+        for chunk in window:
+            by_rank.setdefault(chunk.rank, []).append(chunk)
+            last[chunk.rank] = chunk
+        yield from _encoded(line for chunks in by_rank.values() for line in _complete(attempt, chunks))
+    if whole:
+        yield from _encoded(line for chunk in last.values() for line in _unfinished(attempt, chunk))
+
+
+def _complete(attempt: Attempt, chunks: list[LogChunk]) -> list[Line]:
+    return assemble(chunks[0].rank, chunks, begun_before(attempt, chunks[0]), whole=False, ended=False)
+
+
+def _unfinished(attempt: Attempt, chunk: LogChunk) -> list[Line]:
+    """The last line of a rank whose last chunk this is, if it has no end."""
+    found = assemble(chunk.rank, [chunk], begun_before(attempt, chunk), whole=True, ended=True)
+    return found[chunk.lines :]
+
+
+def _encoded(lines: Iterator[Line]) -> Iterator[bytes]:
+    for line in sorted(lines, key=lambda line: line.chunk):
+        at = datetime.fromtimestamp(line.at, UTC).isoformat()
+        yield json.dumps({"rank": line.rank, "at": at, "text": line.text, "cursor": line.chunk}).encode() + b"\n"
 
 
 def _chunks(attempt: Attempt, rank: int) -> QuerySet[LogChunk]:
@@ -54,23 +67,3 @@ def _start(attempt: Attempt, rank: int, after: int) -> int:
     """Offset of the chunk in which `after` lies."""
     chunk = _chunks(attempt, rank).filter(offset__lte=after).order_by("-offset").defer("payload").first()
     return chunk.offset if chunk else 0
-
-
-def _begun_before(attempt: Attempt, chunk: LogChunk) -> bytes:
-    """The part of a chunk's first line that earlier chunks hold."""
-    begun = b""
-    for earlier in _chunks(attempt, chunk.rank).filter(offset__lt=chunk.offset).order_by("-offset").iterator(4):
-        head, newline, rest = _bytes(earlier).rpartition(b"\n")
-        begun = (rest if newline else head + rest) + begun
-        if newline or len(begun) > LOOK_BACK:
-            break
-    return begun
-
-
-def _bytes(chunk: LogChunk) -> bytes:
-    return zstandard.ZstdDecompressor().decompress(bytes(chunk.payload), max_output_size=chunk.length)
-
-
-def _line(chunk: LogChunk, rank: int, line: bytes) -> bytes:
-    text = line.decode("utf-8", "replace").removesuffix("\r")
-    return json.dumps({"rank": rank, "at": chunk.at.isoformat(), "text": text, "cursor": chunk.pk}).encode() + b"\n"

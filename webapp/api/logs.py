@@ -24,13 +24,14 @@ router = Router(tags=["runs"])
 def logs(
     request: HttpRequest,
     run_id: str,
-    rank: int | None = Query(None, ge=-1),
+    rank: int | None = Query(None, ge=-1024),
     after: int = Query(0, ge=0),
     attempt: int | None = Query(None, ge=1),
 ) -> HttpResponseBase:
-    """With `rank` (-1: the launcher): text/plain, that rank's bytes from offset `after` on; the header `X-Log-End` says
-    where to go on. Without: one JSON object a line, `{rank, at, text, cursor}`, in the order of arrival; `after` is the
-    last `cursor` that you have. While the attempt lives, a line comes when its end was printed.
+    """With `rank` (-1: the first node's launcher, -2: the second's, …): text/plain, that rank's bytes from offset
+    `after` on; the header `X-Log-End` says where to go on. Without: one JSON object a line, `{rank, at, text, cursor}`,
+    in the order of arrival; `after` is the last `cursor` that you have. While the attempt lives, a line comes when its
+    end was printed.
     """
     found = attempt_named(request, run_id, attempt)
     if rank is None:
