@@ -36,6 +36,7 @@ def web_server() -> Iterator[str]:
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     environment = {**os.environ, "DATABASE_URL": database_url(), "PUBLIC_URL": url, "SECRET_KEY": settings.SECRET_KEY}
+    environment["DJANGO_SETTINGS_MODULE"] = "webapp.settings"  # those of the tests would choose another Redis
     command = [sys.executable, "-m", "uvicorn", "webapp.asgi:application", "--port", str(port)]
     process = subprocess.Popen([*command, "--log-level", "warning"], cwd=REPO, env=environment)
     try:

@@ -79,7 +79,7 @@ class Server:
         self.node = node
         self.batches: list[Batch] = []
         self.received: list[int] = []
-        self._last: Any = b"0"
+        self._last = b""
 
     def start(self, script: str, *arguments: str, **fields: Any) -> StartAttempt:
         defaults: dict[str, Any] = {
@@ -111,7 +111,8 @@ class Server:
 
     def read(self) -> None:
         stream = names.telemetry(self.attempt, self.node)
-        for entry_id, fields in self.client.xrange(stream, f"({self._last.decode()}" if self._last != b"0" else "-"):
+        entries: Any = self.client.xrange(stream, f"({self._last.decode()}" if self._last else "-")
+        for entry_id, fields in entries:
             self._last = entry_id
             batch = codec.decode_batch(fields[names.FIELD.encode()])
             self.received.append(batch.seq)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -33,7 +32,7 @@ def test_a_happy_run_is_told_in_order_and_finished_comes_after_every_log_byte(ag
         assert server.event("rank_exited", rank).data["code"] == 0
         assert server.log(rank) == b"".join(f"rank {rank} step {i}\n".encode() for i in range(5))
         assert (agent.attempt(server.attempt) / f"ranks/rank{rank}.log").read_bytes() == server.log(rank)
-    server.wait_for(lambda: (agent.attempt(server.attempt) / "closed.json").exists())
+    server.wait_for((agent.attempt(server.attempt) / "closed.json").exists)
     assert not (agent.attempt(server.attempt) / "start.msgpack").exists()
     assert not Path(f"/dev/shm/paceline/{NODE}-{server.attempt}").exists()
 
@@ -77,7 +76,7 @@ def test_stop_ends_a_rank_that_ignores_it_and_a_grandchild_in_its_own_session(ag
     assert finished.data["survivors"] == []
     assert finished.data["reason"] == "user"
     assert server.event("stopping").data["signal"] == "SIGTERM"
-    assert server.event("rank_exited", 0).data["signal"] == signal.SIGKILL if "rank_exited" in server.kinds() else True
+    assert server.event("rank_exited", 0).data["signal"] == signal.SIGKILL
     assert not any(map(is_alive, pids))
     assert processes_of(NODE, server.attempt) == []
 
@@ -119,7 +118,7 @@ def test_a_shim_that_is_killed_is_found_out_and_its_ranks_with_it(agent: AgentPr
     agent.start()
     server.start("counts.py", ranks_per_node=1)
     rank = server.wait_for_event("rank_started").data["pid"]
-    shim = until(lambda: (agent.attempt(server.attempt) / "shim.json").read_text())
+    shim = until((agent.attempt(server.attempt) / "shim.json").read_text)
     os.kill(int(shim.split('"pid": ')[1].split(",")[0]), signal.SIGKILL)
     finished = server.wait_for_event("finished")
     assert finished.data["reason"] == "shim_lost"
@@ -145,7 +144,7 @@ def test_sigterm_ends_the_agent_and_not_the_ranks_and_forget_removes_all(agent: 
 def test_a_rank_sees_its_users_environment_and_nothing_of_the_agents(agent: AgentProcess, server: Server):
     agent.start()
     show = "import os; print('\\n'.join(f'{k}={v}' for k, v in os.environ.items()))"
-    server.start("/usr/bin/env", ranks_per_node=1, argv=["python", "-c", show], env={"MINE": "yes"})
+    server.start("", ranks_per_node=1, argv=["python", "-c", show], env={"MINE": "yes"})
     server.wait_for_event("finished")
     env = dict(line.split("=", 1) for line in server.log(0).decode().splitlines() if "=" in line)
     assert env["MINE"] == "yes"
@@ -154,4 +153,3 @@ def test_a_rank_sees_its_users_environment_and_nothing_of_the_agents(agent: Agen
     assert env["PYTHONPATH"].split(":")[0].endswith("trainer_agent/inject")
     assert env["WORLD_SIZE"] == "1"
     assert {"PACELINE_TOKEN", "SECRET_KEY", "PACELINE_HOME", "REDIS_URL"}.isdisjoint(env)
-    assert sys.executable

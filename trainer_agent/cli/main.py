@@ -5,6 +5,7 @@ import click
 from trainer_agent.cli import errors
 from trainer_agent.cli.export import export
 from trainer_agent.cli.incidents import incidents
+from trainer_agent.cli.join import join
 from trainer_agent.cli.login import login
 from trainer_agent.cli.logs import logs
 from trainer_agent.cli.metrics import metrics
@@ -21,7 +22,7 @@ def paceline() -> None:
     """Launch and watch distributed training. The server is PACELINE_URL, or the one of `paceline login`."""
 
 
-for command in (login, submit, ls, show, wait, stop, logs, metrics, incidents, export, token):
+for command in (join, login, submit, ls, show, wait, stop, logs, metrics, incidents, export, token):
     paceline.add_command(command)
 
 

@@ -92,6 +92,8 @@ class Shim:
         os.write(tell, b"1")
         os.close(tell)
         self._watch(began)
+        if self.launcher_status is None:
+            self.ranks.kill_all()
         survivors = tree.end_tree(os.getpid(), self.plan["mark"])
         self._reap()
         reason = self.stop.get("reason") or "stopped" if self.stop else "exited"
