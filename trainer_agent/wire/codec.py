@@ -47,18 +47,22 @@ def decode_heartbeat(data: bytes) -> Heartbeat:
 
 def _decode(decoder, data: bytes):  # type: ignore[no-untyped-def]
     try:
-        if data[:4] == _ZSTD_MAGIC:
-            data = _inflate(data)
-        message = decoder.decode(data)
-    except (msgspec.MsgspecError, zstandard.ZstdError, UnicodeDecodeError, RecursionError) as error:
+        message = decoder.decode(inflated(data))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadMessage(str(error)[:500]) from error
     if message.v != WIRE_VERSION:
         raise BadMessage(f"wire version {message.v}, this side speaks {WIRE_VERSION}")
     return message
 
 
-def _inflate(data: bytes) -> bytes:
-    size = zstandard.get_frame_parameters(data).content_size
-    if size > MAX_DECODED:
-        raise BadMessage(f"message of {size} bytes is over the limit of {MAX_DECODED}")
-    return zstandard.ZstdDecompressor().decompress(data, max_output_size=MAX_DECODED)
+def inflated(data: bytes) -> bytes:
+    """The msgpack bytes inside a message, or BadMessage."""
+    if data[:4] != _ZSTD_MAGIC:
+        return data
+    try:
+        size = zstandard.get_frame_parameters(data).content_size
+        if size > MAX_DECODED:
+            raise BadMessage(f"message of {size} bytes is over the limit of {MAX_DECODED}")
+        return zstandard.ZstdDecompressor().decompress(data, max_output_size=MAX_DECODED)
+    except zstandard.ZstdError as error:
+        raise BadMessage(str(error)[:500]) from error

@@ -19,6 +19,19 @@ def telemetry(attempt: int, node: str) -> str:
     return f"{PREFIX}:tel:{attempt}:{node}"
 
 
+def telemetry_pattern() -> str:
+    """Glob that finds every telemetry stream."""
+    return f"{PREFIX}:tel:*"
+
+
+def telemetry_place(key: str) -> tuple[int, str] | None:
+    """Attempt and node of a telemetry stream's name; None when it is no such name."""
+    parts = key.split(":")
+    if len(parts) == 4 and parts[2].isdecimal():
+        return int(parts[2]), parts[3]
+    return None
+
+
 def acks(node: str) -> str:
     """Hash, ingest to node: attempt -> highest `seq` that the database has; field gone = keep waiting."""
     return f"{PREFIX}:ack:{node}"

@@ -13,6 +13,8 @@ from webapp.runs.models import Run
 
 log = logging.getLogger(__name__)
 
+_KEPT_S = 3_600  # after its last frame; a page that comes back later reads the database again
+
 
 def frame(run_uid: str, kind: str, **content: Any) -> None:
     """Publish one frame on a run's stream now. Kinds: see docs/wire.md, "Frames"."""
@@ -39,6 +41,9 @@ def list_changed(run: Run) -> None:
 def _add(stream: str, content: dict[str, Any]) -> None:
     body = json.dumps(content, separators=(",", ":"), allow_nan=False)
     try:
-        connection().xadd(stream, {names.FIELD: body}, maxlen=names.LIVE_MAXLEN, approximate=True)
+        pipe = connection().pipeline(transaction=False)
+        pipe.xadd(stream, {names.FIELD: body}, maxlen=names.LIVE_MAXLEN, approximate=True)
+        pipe.expire(stream, _KEPT_S)
+        pipe.execute()
     except redis.RedisError as error:
         log.warning("frame for %s not published: %s", stream, error)

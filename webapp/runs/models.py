@@ -149,7 +149,10 @@ class Attempt(Stateful):
     class Meta:
         ordering = ["run", "number"]
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_attempt_per_number")]
-        indexes = [models.Index(fields=["status"], condition=~models.Q(status="ended"), name="attempt_open")]
+        indexes = [
+            models.Index(fields=["status"], condition=~models.Q(status="ended"), name="attempt_open"),
+            models.Index(fields=["compacted"], condition=models.Q(compacted=False), name="attempt_to_serve"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.run.uid}/{self.number}"

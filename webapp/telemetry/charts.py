@@ -60,8 +60,10 @@ class Charts:
         name = METRIC_OF_HEAT[phase]
         whole = self.reader.series(name, max_rows=128)
         groups = groups_of(self.attempt)
+        series, step = self._series(name), self._step()
+        ranks = ranked(series.values, series.columns, step)
         middle = middle_of(whole.values)
-        return panels.heat(phase, self._series(name), groups, step=self._step(), width=self.width, middle=middle)
+        return panels.heat(phase, series, groups, step=step, width=self.width, middle=middle, ranks=ranks)
 
     def _step(self) -> float:
         return middle_of(self._series(STEP).values)

@@ -116,7 +116,9 @@ def busbw(series: Series, width: int) -> Panel:
     )
 
 
-def heat(phase: str, series: Series, groups: list[Group], *, step: float, width: int, middle: float) -> Panel:
+def heat(
+    phase: str, series: Series, groups: list[Group], *, step: float, width: int, middle: float, ranks: list[Rank]
+) -> Panel:
     """Rank x step of one phase. A bin of ranks or steps shows its greatest. `middle`: typical over the whole run."""
     columns = np.array(series.columns, dtype=np.int64)
     starts = bins(columns.size, MOST_ROWS)
@@ -127,7 +129,6 @@ def heat(phase: str, series: Series, groups: list[Group], *, step: float, width:
         z = np.fmax.reduceat(z, starts, axis=0)
     if series.index.size:
         z = np.fmax.reduceat(z, across, axis=1)
-    ranks = ranked(series.values, series.columns, step)
     return {
         "unit": "ms",
         "axis": "step",

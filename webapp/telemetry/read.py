@@ -96,7 +96,7 @@ class Reader:
         level = 0 if max_rows is None else window.level_for(max_rows)
         block = window.block(level)
         total = block.index.size if level == 0 else window.raw_rows()
-        return _series(name, self._axis(name, stored), block, level, total)
+        return series_of(name, self._axis(name, stored), block, level, total)
 
     def _axis(self, name: str, stored: Segments) -> str:
         if name in stored.metrics:
@@ -191,7 +191,8 @@ class _Window:
         return decode(bytes(row.payload)) if row else None
 
 
-def _series(name: str, axis: str, block: Block, level: int, total: int) -> Series:
+def series_of(name: str, axis: str, block: Block, level: int, total: int) -> Series:
+    """A block as a series."""
     values = np.where(block.present, block.values, np.nan)
     rolled = block.rolled
     return Series(

@@ -1,0 +1,28 @@
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from tests import builders
+from tests.ingest.node import FakeNode
+from workers.ingest.loop import Ingest
+
+
+@pytest.fixture
+def attempt(transactional_db, redis_client):
+    return builders.running_attempt()
+
+
+@pytest.fixture
+def nodes(attempt, redis_client) -> list[FakeNode]:
+    return [FakeNode(redis_client, attempt, part) for part in attempt.parts.all()]
+
+
+@pytest.fixture
+def ingest() -> Iterator[Ingest]:
+    """An ingest process's loop, to be turned by hand."""
+    made = Ingest()
+    yield made
+    stop = threading.Event()
+    stop.set()
+    made.run(stop)

@@ -1,0 +1,110 @@
+"""All that this process knows about one attempt that it serves."""
+
+import logging
+import time
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from webapp.runs.lifecycle import note_data
+from webapp.runs.models import Attempt, Status
+from webapp.telemetry.models import Tail
+from webapp.telemetry.points import STEP_END
+from webapp.telemetry.store import compact
+from workers.ingest.apply import Applied, apply
+from workers.ingest.frames import Frames
+from workers.ingest.lease import hold
+from workers.ingest.summary import Summary
+from workers.ingest.window import Window
+
+log = logging.getLogger(__name__)
+
+MOST_TAILS = 40
+OLDEST_TAIL = timedelta(seconds=5)
+NOTE_EVERY_S = 0.5
+_TAILS_AT_ONCE = 200
+
+
+class Held:
+    """One attempt: its window, its frames, its list row, and how much young data it has."""
+
+    def __init__(self, attempt: Attempt, holder: str) -> None:
+        self.attempt, self.holder = attempt, holder
+        self.nodes: list[str] = []
+        self.window = Window(attempt.world_size)
+        self.frames = Frames(attempt, self.window)
+        self.summary = Summary(attempt)
+        self.tails = 0
+        self._oldest = time.monotonic()
+        self._noted = 0.0
+        self._to_note = False
+
+    def start(self) -> None:
+        """Read from the database what an earlier process left."""
+        self.window.fill(self.attempt)
+        self.summary.fill()
+        self.tails = Tail.objects.filter(attempt=self.attempt).count()
+        self.look()
+
+    def look(self) -> None:
+        """Read again what others write: status and parts."""
+        self.attempt.status = Attempt.objects.values_list("status", flat=True).get(pk=self.attempt.pk)
+        self.nodes = list(self.attempt.parts.values_list("node_uid", flat=True))
+
+    def store(self, received: dict[str, list[bytes]]) -> Applied:
+        """Commit messages; then remember them for frames and list row."""
+        done = apply(self.attempt, self.holder, received)
+        now = time.monotonic()
+        if done.tails and not self.tails:
+            self._oldest = now
+        self.tails += done.tails
+        self.window.add(done.points, now)
+        self.frames.logs(done.log_ends)
+        self.summary.add(done.points)
+        self._to_note |= bool(done.points or done.log_ends)
+        return done
+
+    def tend(self, now: float) -> None:
+        """What is due: frames, the list row, compaction."""
+        self.frames.publish(now)
+        self.note(now)
+        self.compact(now)
+
+    def note(self, now: float) -> None:
+        """The list row, if it is time and something is new."""
+        if not self._to_note or now - self._noted < NOTE_EVERY_S:
+            return
+        with transaction.atomic():
+            hold(self.attempt, self.holder)
+            fields = self.summary.fields(self.window.blocks.get(STEP_END))
+            note_data(self.attempt, now=timezone.now(), **fields)
+        self._noted, self._to_note = now, False
+
+    def compact(self, now: float) -> None:
+        """Young data into segments, if there is much, or it is old, or no more will come."""
+        over = self.is_over()
+        old = now - self._oldest > OLDEST_TAIL.total_seconds()
+        if self.tails and (over or old or self.tails >= MOST_TAILS):
+            with transaction.atomic():
+                hold(self.attempt, self.holder)
+                rows = list(Tail.objects.filter(attempt=self.attempt).order_by("pk")[:_TAILS_AT_ONCE])
+                compact(self.attempt, rows)
+            self.tails = max(0, self.tails - len(rows)) if len(rows) == _TAILS_AT_ONCE else 0
+            self._oldest = now
+
+    def is_over(self) -> bool:
+        """Ended, and every part was finished or given up."""
+        ended = self.attempt.status == Status.ENDED
+        return ended and not self.attempt.parts.filter(finished_at=None, lost_at=None).exists()
+
+    def finish(self) -> bool:
+        """Mark an attempt that is over and wholly in segments; True when it needs serving no more."""
+        if not self.is_over() or self.tails or self._to_note:
+            return False
+        with transaction.atomic():
+            hold(self.attempt, self.holder)
+            if Tail.objects.filter(attempt=self.attempt).exists():
+                return False
+            Attempt.objects.filter(pk=self.attempt.pk).update(compacted=True)
+        return True

@@ -1,0 +1,118 @@
+"""The newest steps of one attempt in memory, for live frames. Built again from the database after a restart."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from webapp.runs.models import Attempt
+from webapp.telemetry import derive
+from webapp.telemetry.blocks import Block, empty
+from webapp.telemetry.loss import loss_key
+from webapp.telemetry.merge import cut, put, rows_of
+from webapp.telemetry.points import BUILT_IN, STEP, Points, joined
+from webapp.telemetry.read import Reader, Series, series_of
+
+STEPS = 512
+SECONDS = 120
+MOST_VALUES = 40  # logged keys that frames carry; a page reads others again by itself
+WAIT_S = 2.0  # for the ranks of a step that have not reported
+_RECENT = 64  # rows that tell which ranks report
+
+
+@dataclass(slots=True)
+class Fresh:
+    """Indexes to publish: of steps, and of each logged key and each sampled metric."""
+
+    steps: list[int] = field(default_factory=list)
+    named: dict[str, set[int]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.steps or self.named)
+
+
+class Window:
+    """Blocks of the newest indexes of every metric, and which of them no frame has carried yet."""
+
+    def __init__(self, world_size: int) -> None:
+        self.world_size = world_size
+        self.blocks: dict[str, Block] = {}
+        self.axis: dict[str, str] = {}
+        self._arrived: dict[int, float] = {}  # step -> when its first record came
+        self._named: dict[str, set[int]] = {}
+
+    def fill(self, attempt: Attempt) -> None:
+        """What the database has."""
+        reader = Reader(attempt)
+        rows = reader.metrics()
+        logged = {row.name for row in rows if row.axis == "step" and row.name not in BUILT_IN}
+        keep = _kept(logged)
+        for row in rows:
+            if row.name in derive.SOURCES or (row.name in logged and row.name not in keep) or row.last_index is None:
+                continue
+            reach = STEPS if row.axis == "step" else SECONDS
+            found = reader.series(row.name, lo=row.last_index - reach)
+            columns = np.array(found.columns, dtype=np.int64)
+            self.blocks[row.name] = Block(found.index, columns, found.values, found.present)
+            self.axis[row.name] = row.axis
+
+    def add(self, points: Iterable[Points], now: float) -> None:
+        """Points that were stored. `now`: monotonic seconds."""
+        for name, part in joined(points).items():
+            if not self._takes(name, part):
+                continue
+            block = put(self.blocks.get(name) or empty(), part.rank, part.index, part.value)
+            reach = STEPS if part.axis == "step" else SECONDS
+            self.blocks[name] = cut(block, int(block.index[-1]) - reach, None)
+            self.axis[name] = part.axis
+            fresh = set(part.index.tolist())
+            if name == STEP:
+                self._arrived = dict.fromkeys(fresh, now) | self._arrived
+            elif name not in BUILT_IN:
+                self._named.setdefault(name, set()).update(fresh)
+
+    def take(self, now: float) -> Fresh:
+        """What is to be published: complete steps, or those that have waited long enough."""
+        complete = self._complete()
+        ready = [step for step, at in self._arrived.items() if step in complete or now - at >= WAIT_S]
+        for step in ready:
+            del self._arrived[step]
+        named, self._named = self._named, {}
+        return Fresh(sorted(ready), named)
+
+    def waiting(self) -> bool:
+        """Whether something is not published yet."""
+        return bool(self._arrived or self._named)
+
+    def series(self, name: str) -> Series:
+        """A metric in the window; derived ones too."""
+        block = self.blocks.get(name)
+        if name in derive.SOURCES:
+            sources = [self.blocks.get(source) for source in derive.SOURCES[name]]
+            known = [source for source in sources if source is not None]
+            block = derive.derived(name, known, self.world_size) if len(known) == len(sources) else None
+        found = block or empty()
+        return series_of(name, self.axis.get(name, "step"), found, 0, found.index.size)
+
+    def logged(self) -> list[str]:
+        """Keys of the script that are in the window."""
+        return sorted(name for name, axis in self.axis.items() if axis == "step" and name not in BUILT_IN)
+
+    def _takes(self, name: str, part: Points) -> bool:
+        if name in self.blocks or name in BUILT_IN or part.axis == "time":
+            return self.axis.get(name, part.axis) == part.axis
+        logged = self.logged()
+        return len(logged) < MOST_VALUES or name == loss_key([*logged, name])
+
+    def _complete(self) -> set[int]:
+        block = self.blocks.get(STEP)
+        if block is None:
+            return set()
+        reporting = block.present[-_RECENT:].any(axis=0)
+        full = block.present[:, reporting].all(axis=1)
+        return set(rows_of(block, full).index.tolist())
+
+
+def _kept(logged: set[str]) -> set[str]:
+    loss = loss_key(logged)
+    return {*sorted(logged)[: MOST_VALUES - 1], *([loss] if loss else [])}
