@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import click
@@ -40,7 +39,7 @@ def export(run: str, output: Path) -> None:
         click.echo(f"Wrote {len(files)} files to {output}.")
 
 
-def _arrow() -> ModuleType:
+def _arrow() -> Any:
     try:
         import pyarrow
         import pyarrow.parquet
@@ -49,7 +48,7 @@ def _arrow() -> ModuleType:
     return pyarrow
 
 
-def _attempt(source: Server, arrow: ModuleType, found: dict[str, Any], number: int, folder: Path) -> list[Path]:
+def _attempt(source: Server, arrow: Any, found: dict[str, Any], number: int, folder: Path) -> list[Path]:
     run, nodes = found["id"], found["nodes"]
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     ledger = source.get(run_path(run, "ledger"), attempt=number)
@@ -64,7 +63,7 @@ def _attempt(source: Server, arrow: ModuleType, found: dict[str, Any], number: i
     return files
 
 
-def _write_metrics(source: Server, arrow: ModuleType, run: str, number: int, path: Path) -> None:
+def _write_metrics(source: Server, arrow: Any, run: str, number: int, path: Path) -> None:
     """One row a point: metric, unit, axis, index (step or epoch seconds), rank (node rank for node/*), value."""
     text = arrow.dictionary(arrow.int32(), arrow.string())
     names = [("metric", text), ("unit", text), ("axis", text)]

@@ -51,13 +51,13 @@ def invalid(fields: Mapping[str, str]) -> ApiError:
 
 def register(api: NinjaAPI) -> None:
     """Make `api` answer every exception as JSON."""
-    api.add_exception_handler(ApiError, lambda _request, e: answer(e.status, e.message, e.fields))  # type: ignore[union-attr]
-    api.add_exception_handler(WrongState, lambda _request, e: answer(409, str(e)))
+    api.add_exception_handler(ApiError, _refused)
+    api.add_exception_handler(WrongState, _conflict)
     api.add_exception_handler(Http404, _not_found)
     api.add_exception_handler(PermissionDenied, _forbidden)
     api.add_exception_handler(HttpError, _http_error)
-    api.add_exception_handler(ValidationError, lambda _request, e: _invalid(e.errors, skip=1))  # type: ignore[union-attr]
-    api.add_exception_handler(SpecError, lambda _request, e: _invalid(e.errors(), skip=0))  # type: ignore[union-attr]
+    api.add_exception_handler(ValidationError, _wrong_request)
+    api.add_exception_handler(SpecError, _wrong_spec)
     api.add_exception_handler(Exception, _internal)
 
 
@@ -90,6 +90,14 @@ def json_when_method_is_wrong(view: Callable[..., HttpResponseBase]) -> Callable
     return checked
 
 
+def _refused(_request: HttpRequest, error: Any) -> HttpResponse:
+    return answer(error.status, error.message, error.fields)
+
+
+def _conflict(_request: HttpRequest, error: Any) -> HttpResponse:
+    return answer(409, str(error))
+
+
 def _not_found(_request: HttpRequest, error: Any) -> HttpResponse:
     return answer(404, str(error) or _("Nothing is here, or you may not see it."))
 
@@ -107,6 +115,14 @@ def _http_error(_request: HttpRequest, error: Any) -> HttpResponse:
     }
     message = error.message if type(error) is not HttpError and error.status_code != 401 else ""
     return answer(error.status_code, message or texts.get(error.status_code, error.message))
+
+
+def _wrong_request(_request: HttpRequest, error: Any) -> HttpResponse:
+    return _invalid(error.errors, skip=1)
+
+
+def _wrong_spec(_request: HttpRequest, error: Any) -> HttpResponse:
+    return _invalid(error.errors(), skip=0)
 
 
 def _invalid(errors: Iterable[Mapping[str, Any]], skip: int) -> HttpResponse:

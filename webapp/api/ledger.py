@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from django.http import HttpRequest
-from ninja import Query, Router
+from ninja import Router
+from ninja.params.functions import Query
 
 from webapp.api.lookup import attempt_named
 from webapp.api.schemas import Failure, LedgerOut

@@ -3,7 +3,8 @@
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
-from ninja import Query, Router
+from ninja import Router
+from ninja.params.functions import Query
 
 from webapp.api import log_bytes
 from webapp.api.errors import ApiError

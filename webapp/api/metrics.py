@@ -5,7 +5,8 @@ from typing import Any, Literal
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
-from ninja import Query, Router
+from ninja import Router
+from ninja.params.functions import Query
 
 from webapp.api import points
 from webapp.api.errors import ApiError

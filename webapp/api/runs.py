@@ -4,7 +4,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
-from ninja import Query, Router, Status
+from ninja import Router, Status
+from ninja.params.functions import Query
 
 from webapp.api.auth import person
 from webapp.api.create import create_run

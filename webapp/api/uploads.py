@@ -1,5 +1,7 @@
 """`/uploads`: a folder of code, sent as one tar, for runs that say `upload_sha256`."""
 
+from typing import IO, cast
+
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from ninja import Router, Status
@@ -28,6 +30,6 @@ def upload(request: HttpRequest, project: str) -> Status[Upload]:
     if sent is None:
         raise invalid({"file": _("Send a .tar.gz in the form's field “file”, or as the body itself.")})
     try:
-        return Status(201, store_tar(where, sent))
+        return Status(201, store_tar(where, cast("IO[bytes]", sent)))
     except UploadRefused as refused:
         raise invalid({"file": str(refused)}) from None
