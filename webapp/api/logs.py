@@ -10,8 +10,8 @@ from webapp.api import log_bytes
 from webapp.api.errors import ApiError
 from webapp.api.lookup import attempt_named
 from webapp.api.schemas import Failure
-from webapp.api.streaming import stream
 from webapp.runs.models import Status
+from webapp.streaming import stream
 
 router = Router(tags=["runs"])
 

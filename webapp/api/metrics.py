@@ -12,8 +12,8 @@ from webapp.api import points
 from webapp.api.errors import ApiError
 from webapp.api.lookup import attempt_named
 from webapp.api.schemas import Failure, MetricOut
-from webapp.api.streaming import stream
 from webapp.runs.models import Attempt
+from webapp.streaming import stream
 from webapp.telemetry import read
 from webapp.telemetry.models import Metric
 from webapp.telemetry.points import BUSBW, TRANSFER

@@ -10,11 +10,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from webapp.accounts.signed_in import signed_in
-from webapp.api.streaming import stream
 from webapp.projects.models import Role
 from webapp.runs import asked, queries
 from webapp.runs.models import Attempt
 from webapp.runs.tar_stream import TarStream
+from webapp.streaming import stream
 from webapp.telemetry import logs
 from webapp.telemetry.models import LogChunk
 
