@@ -57,7 +57,7 @@ def test_a_restarted_agent_reads_on_without_a_double_or_a_gap(tmp_path: Path):
     log = tmp_path / "ranks" / "rank0.log"
     put_step(ring, 0)
     log.write_bytes(b"first\n")
-    (tmp_path / "rank0.facts").write_text(json.dumps({"total_steps": 9}) + "\n")
+    (tmp_path / "rank0.facts").write_text(json.dumps({"facts": {"total_steps": 9}}) + "\n")
     box = outbox(tmp_path)
     box.flush({})
     box.close()
@@ -88,6 +88,23 @@ def test_steps_that_were_overwritten_before_we_came_are_counted(tmp_path: Path):
         {"what": "steps", "count": 6, "reason": "overwritten"},
     )
     assert batches(box)[0].steps[0].n == 4
+
+
+def test_a_ranks_own_facts_are_told_flat_and_its_losses_are_told_once(tmp_path: Path):
+    facts = tmp_path / "rank1.facts"
+    lines = [{"facts": {"total_steps": 9, "dropped": {"late": late, "steps": 0}}} for late in (0, 2, 5)]
+    facts.write_text("".join(json.dumps(line) + "\n" for line in lines[:2]))
+    box = outbox(tmp_path)
+    box.flush({})
+    box.close()
+    with facts.open("a") as file:
+        file.write(json.dumps(lines[2]) + "\n")
+    again = outbox(tmp_path)
+    again.flush({})
+    events = [event for batch in batches(again) for event in batch.events]
+    assert [e.data["total_steps"] for e in events if e.kind == "rank_facts"] == [9, 9, 9]
+    lost = [(e.rank, e.data["what"], e.data["count"], e.data["reason"]) for e in events if e.kind == "dropped"]
+    assert lost == [(1, "values", 2, "late"), (1, "values", 3, "late")]
 
 
 def test_values_carry_their_names_and_a_nan_stays_a_nan(tmp_path: Path):

@@ -39,11 +39,21 @@ class RankRings:
 
     def facts(self) -> list[dict[str, Any]]:
         """New facts. After a restart of the agent the file is read again, for the names of its keys."""
-        found = self._facts.read_new()
+        found = [line["facts"] for line in self._facts.read_new() if isinstance(line.get("facts"), dict)]
         new = found[self._facts_to_skip :]
         self._facts_to_skip = max(0, self._facts_to_skip - len(found))
         self.position["facts"] += len(new)
         return new
+
+    def losses_in(self, fact: dict[str, Any]) -> list[tuple[str, int, str]]:
+        """What the rank itself could not hand over since its last count: (what, count, reason)."""
+        found = []
+        for reason, count in fact.get("dropped", {}).items():
+            new = int(count) - self.position.get(f"lost {reason}", 0)
+            if new > 0:
+                self.position[f"lost {reason}"] = int(count)
+                found.append(("steps" if reason == "steps" else "values", new, reason))
+        return found
 
     def name_of(self, key: int) -> str:
         """Name of a key; read the facts after the values, so that it is there."""
@@ -74,12 +84,13 @@ class Collector:
         for rings in self._rings:
             new_steps, lost_steps = rings.steps()
             new_values, lost_values = rings.values()
-            events += [Event(kind="rank_facts", at=at, rank=rings.rank, data=fact) for fact in rings.facts()]
+            losses = [("steps", lost_steps, "overwritten"), ("values", lost_values, "overwritten")]
+            for fact in rings.facts():
+                events.append(Event(kind="rank_facts", at=at, rank=rings.rank, data=fact))
+                losses += rings.losses_in(fact)
             steps += [(rings.rank, step) for step in new_steps]
             values += [(rings.rank, rings.name_of(value.key), value) for value in new_values]
-            for what, count in (("steps", lost_steps), ("values", lost_values)):
-                if count:
-                    events.append(dropped_event(at, rings.rank, what, count, "overwritten"))
+            events += [dropped_event(at, rings.rank, what, n, reason) for what, n, reason in losses if n]
         return ([step_columns(steps)] if steps else []), value_columns(values), events
 
     def close(self) -> None:
