@@ -1,5 +1,7 @@
 """Every refusal is JSON with a stable code and a sentence."""
 
+import re
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -133,3 +135,8 @@ def test_the_schema_and_the_page_for_people_need_no_token_and_no_other_host() ->
     page = Client().get("/api/v1/docs").content.decode()
     assert "http://" not in page
     assert "https://" not in page
+    sources = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert len(sources) >= 3
+    for source in sources:
+        with closing(Client().get(source)) as response:
+            assert response.status_code == 200, source
