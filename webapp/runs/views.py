@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from webapp.accounts.models import User
 from webapp.accounts.signed_in import signed_in
+from webapp.live import list_cursor
 from webapp.nodes.queries import slot_count
 from webapp.projects.access import projects_where
 from webapp.projects.models import Role
@@ -27,7 +28,7 @@ CHIPS = ("", "running", "queued", "finished", "failed", "stopped")
 def index(request: HttpRequest) -> HttpResponse:
     """The page; for the live update only the parts that change, drawn by the same partials."""
     user = signed_in(request)
-    cursor = ""  # before the database is read, so that no change in between is missed
+    cursor = list_cursor()  # before the database is read, so that no change in between is missed
     asked = {key: request.GET.get(key, "").strip() for key in ("q", "project", "status", "owner")}
     every = queries.search(user, text=asked["q"], project=asked["project"])
     found = queries.search(user, asked["q"], asked["status"], asked["project"], asked["owner"])

@@ -2,6 +2,7 @@
 
 import math
 from datetime import datetime
+from typing import TypeGuard
 
 from django import template
 from django.utils import timezone
@@ -17,7 +18,7 @@ UNKNOWN = "–"
 @register.filter
 def duration(seconds: float | None, style: str = "full") -> str:
     """Seconds to "42 s", "17 m 42 s" ("17 m" when `style` is short), "1 h 31 m", "3 d 4 h"."""
-    if seconds is None:
+    if not _known(seconds):
         return UNKNOWN
     s = max(0, int(seconds))
     if s < 60:
@@ -65,7 +66,7 @@ def took(row: object) -> float | None:
 @register.filter
 def number(value: float | None, places: int = 0) -> str:
     """ "1,366", with `places` decimals; NaN and infinities by name."""
-    if value is None:
+    if not _known(value):
         return UNKNOWN
     return _nonfinite(value) or f"{value:,.{places}f}"
 
@@ -73,10 +74,10 @@ def number(value: float | None, places: int = 0) -> str:
 @register.filter
 def figure(value: float | None) -> str:
     """A value of any size in at most four significant digits: "3.412", "0.0002", "1.2e-7", "12,345"."""
-    if value is None:
+    if not _known(value):
         return UNKNOWN
     size = abs(value)
-    if not math.isfinite(value) or size == 0 or size >= 100:
+    if not math.isfinite(value) or size == 0 or size >= 1000:
         return _nonfinite(value) or (f"{value:,.0f}" if size < 1e9 else f"{value:.3g}")
     if size >= 1:
         return f"{value:.{3 - math.floor(math.log10(size))}f}"
@@ -86,7 +87,7 @@ def figure(value: float | None) -> str:
 @register.filter
 def ms(seconds: float | None) -> str:
     """Seconds to "212 ms", "1,204 ms", "0.4 ms"."""
-    if seconds is None or not math.isfinite(seconds):
+    if not _known(seconds) or not math.isfinite(seconds):
         return UNKNOWN
     value = seconds * 1000
     return f"{value:,.0f} ms" if abs(value) >= 10 else f"{value:.1f} ms"
@@ -95,20 +96,25 @@ def ms(seconds: float | None) -> str:
 @register.filter(name="bytes")
 def bytes_(count: float | None) -> str:
     """Bytes to "512 B", "4.2 GB" (powers of 1024)."""
-    if count is None:
+    if not _known(count):
         return UNKNOWN
     size = float(count)
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if abs(size) < 1024 or unit == "TB":
             break
         size /= 1024
-    return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
+    return f"{size:.0f} {unit}" if unit == "B" or size >= 10 else f"{size:.1f} {unit}"
 
 
 @register.filter
 def percent(value: float | None) -> str:
     """ "17 %" """
-    return UNKNOWN if value is None else f"{value:.0f} %"
+    return f"{value:.0f} %" if _known(value) else UNKNOWN
+
+
+def _known(value: float | None) -> TypeGuard[float]:
+    """A template hands over "" for what is not there at all."""
+    return isinstance(value, int | float)
 
 
 def _seconds_since(since: datetime) -> float:

@@ -1,0 +1,129 @@
+"""The Nodes page: state of each node, who holds its slots, join, drain and remove."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tests import builders
+from webapp.nodes.models import JoinToken, Node
+from webapp.nodes.queries import look, node_rows, slot_count
+from webapp.projects.models import Role
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def page(redis_client: object) -> Client:
+    client = Client()
+    client.force_login(builders.user("root", is_superuser=True))
+    return client
+
+
+@pytest.mark.parametrize(
+    ("age", "fields", "word"),
+    [
+        (1, {}, "Ready"),
+        (9, {}, "Late"),
+        (1, {"draining": True}, "Draining"),
+        (1, {"vitals": {"dirty": "pid 7"}}, "Not clean"),
+        (60, {"draining": True}, "Unreachable"),
+    ],
+)
+def test_a_node_says_its_state(age: int, fields: dict[str, object], word: str) -> None:
+    now = timezone.now()
+    node = builders.node(last_heard=now - timedelta(seconds=age), **fields)
+    assert look(node, now).word == word
+
+
+def test_a_node_that_was_never_heard_is_unreachable() -> None:
+    assert look(builders.node(last_heard=None), timezone.now()).word == "Unreachable"
+
+
+def test_slots_name_the_run_that_holds_them_only_to_its_project(page: Client) -> None:
+    attempt = builders.running_attempt(nodes=1, ranks_per_node=2, in_project=builders.project("demo", ana=Role.VIEWER))
+    assert attempt.run.name in page.get("/nodes/").content.decode()
+    stranger = Client()
+    stranger.force_login(builders.user())
+    text = stranger.get("/nodes/").content.decode()
+    assert attempt.run.name not in text
+    assert "2 held by projects that you are not in" in text
+
+
+def test_slots_of_a_draining_node_are_not_free() -> None:
+    builders.node(slots=2)
+    builders.node(slots=3, draining=True)
+    builders.running_attempt(nodes=1, ranks_per_node=4)
+    count = slot_count()
+    assert (count.busy, count.free, count.total) == (4, 2, 9)
+
+
+def test_a_node_without_any_facts_is_shown_with_dashes(page: Client) -> None:
+    builders.node("bare", slots=0)
+    text = page.get("/nodes/").content.decode()
+    assert "bare" in text
+    assert "None" not in text
+
+
+def test_what_a_node_has_is_shown(page: Client) -> None:
+    slots = [{"index": 0, "kind": "gpu", "model": "H100", "memory_total": 80 * 1024**3}]
+    inventory = {
+        "slots": slots,
+        "cpus": 96,
+        "cpu_model": "EPYC",
+        "memory_total": 1024**4,
+        "driver": "550.1",
+        "torch": "2.13.0",
+        "nccl": "2.27",
+    }
+    builders.node("gpu-a", slots=1, inventory=inventory, vitals={"cpu": 37.4, "memory_used": 1024**4 / 4},
+                  clock_offset=0.0012, clock_error=0.0003, agent_version="0.1.0")  # fmt: skip
+    text = page.get("/nodes/").content.decode()
+    for fact in (
+        "80 GB each",
+        "EPYC, 96 cores",
+        "37 %",
+        "25 %",
+        "256 GB / 1.0 TB",
+        "550.1",
+        "2.13.0",
+        "2.27",
+        "+1.2 ms ± 0.3",
+        "0.1.0",
+    ):
+        assert fact in text, fact
+
+
+def test_the_join_command_carries_a_token_that_is_kept_as_a_hash(page: Client) -> None:
+    text = page.post("/nodes/join-token").content.decode()
+    assert "paceline join http" in text
+    token = text.partition("--token ")[2].partition("<")[0]
+    assert JoinToken.objects.get().token_hash != token
+
+
+def test_draining_and_taking_runs_again(page: Client) -> None:
+    node = builders.node("gpu-a")
+    page.post(f"/nodes/{node.uid}/drain", {"on": "yes"})
+    assert Node.objects.get().draining
+    assert "Take runs again" in page.get("/nodes/").content.decode()
+    page.post(f"/nodes/{node.uid}/drain", {"on": "no"})
+    assert not Node.objects.get().draining
+
+
+def test_a_removed_node_is_gone_from_the_page(page: Client) -> None:
+    node = builders.node("gpu-a")
+    assert page.post(f"/nodes/{node.uid}/remove").status_code == 302
+    assert node_rows(builders.user()) == []
+    assert page.post(f"/nodes/{node.uid}/remove").status_code == 404
+
+
+def test_the_live_update_is_the_list_alone(page: Client) -> None:
+    builders.node("gpu-a")
+    text = page.get("/nodes/", headers={"HX-Request": "true"}).content.decode()
+    assert "gpu-a" in text
+    assert "<html" not in text
+
+
+def test_the_empty_page_says_what_to_do_next(page: Client) -> None:
+    assert "Show the command" in page.get("/nodes/").content.decode()
