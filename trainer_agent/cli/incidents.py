@@ -16,12 +16,8 @@ def incidents(run: str) -> None:
     if wants_json():
         print_json(found)
     elif found:
-        table(
-            ("ID", "KIND", "SUBJECT", "SEVERITY", "CAUSE", "AGE", "WHAT"),
-            [
-                (i["id"], i["kind"], i["subject"], i["severity"], i["cause"], age(i["opened_at"]), i["sentence"])
-                for i in found
-            ],
-        )
+        columns = ("id", "kind", "subject", "severity", "cause")
+        rows = [(*(one[key] for key in columns), age(one["opened_at"]), one["sentence"]) for one in found]
+        table(("ID", "KIND", "SUBJECT", "SEVERITY", "CAUSE", "AGE", "WHAT"), rows)
     else:
         click.echo("No incidents.", err=True)

@@ -64,6 +64,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @json_option
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- SCRIPT [ARGUMENT]...")
 def submit(
+    *,
     project: str,
     name: str | None,
     env: Pairs,
