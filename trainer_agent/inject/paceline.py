@@ -9,7 +9,7 @@ from typing import Any
 
 
 def log(values: Mapping[str, Any], step: int | None = None) -> None:
-    """Show these numbers on the run's page. `step` is the rank's own optimizer step where it is left out."""
+    """Show these numbers on the run's page. `step` is the rank's own count of optimizer steps, from 0, if left out."""
     if "PACELINE_RING_DIR" not in os.environ or "RANK" not in os.environ:
         return
     try:

@@ -69,7 +69,7 @@ class Probe:
 
     def log(self, values: Mapping[str, Any], step: int | None) -> None:
         """`paceline.log` and captured writers come in here, from any thread."""
-        self.guard.run("values", self.values.log, values, self.recorder.made if step is None else step)
+        self.guard.run("values", self.values.log, values, self._step_now() if step is None else step)
 
     def learn(self, *, loader: bool = False, wrapper: bool = False, batches_per_epoch: int | None = None) -> None:
         """Something was seen for the first time; the facts are written again with the next step."""
@@ -77,6 +77,11 @@ class Probe:
         self.wrapper_seen |= wrapper
         self.batches_per_epoch = batches_per_epoch or self.batches_per_epoch
         self._tell_again = True
+
+    def _step_now(self) -> int:
+        """The step under way; right after the end of a step, while nothing has begun, that one."""
+        ended = self.recorder.made + self.steps.holds
+        return max(0, ended - self.timeline.at_rest)
 
     def _cut(self, flags: int) -> Segment | None:
         segment = self.timeline.cut()

@@ -39,6 +39,11 @@ class Steps:
             for done in segments:
                 self._emit(done)
 
+    @property
+    def holds(self) -> bool:
+        """Whether a step may have ended of which that is not sure yet."""
+        return self._held is not None
+
     def flush(self) -> None:
         """Emit the step that is held back, if there is one."""
         held, self._held = self._held, None

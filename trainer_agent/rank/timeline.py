@@ -103,6 +103,11 @@ class Timeline:
         """Whether `phase` is the innermost one now."""
         return self._stack[-1] == phase
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether no phase has begun since the last cut."""
+        return self.segment is not None and not self.segment.phases and len(self._stack) == 1
+
     def cut(self) -> Segment | None:
         """End the segment here and begin the next. Phases that are open go on in it."""
         done = self.segment
