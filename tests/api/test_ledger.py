@@ -58,3 +58,15 @@ def test_what_is_on_its_way_is_pending_and_unknown_once_the_attempt_has_ended(at
     }
     Attempt.objects.filter(pk=attempt.pk).update(status=Status.ENDED)
     assert ledger(attempt)["ranks"]["1"]["gaps"] == [[8, 9, "unknown"]]
+
+
+def test_steps_that_the_probe_could_not_read_count_as_dropped(attempt: Attempt) -> None:
+    tail(attempt, 1, steps=[steps([0], [0, 1, 4])])
+    attempt.ranks.filter(rank=0).update(facts={"dropped": {"steps": 2, "late": 9}})
+    assert ledger(attempt)["ranks"]["0"] == {
+        "made": 5,
+        "sent": 3,
+        "stored": 3,
+        "dropped": 2,
+        "gaps": [[2, 3, "unreadable"]],
+    }

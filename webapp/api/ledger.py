@@ -37,7 +37,7 @@ def ledger(request: HttpRequest, run_id: str, attempt: int | None = Query(None, 
 
 def _account(state: RankState, stored: npt.NDArray[np.int64], reason: str) -> dict[str, Any]:
     """Steps are numbered from 0 in each process, so the last number says how many were made."""
-    dropped = int(state.dropped.get(STEPS, 0))
+    dropped = state.dropped.get(STEPS, 0) + _lost_in_the_rank(state)
     last = max(-1 if state.last_step is None else state.last_step, int(stored[-1]) if stored.size else -1)
     made = max(last + 1, stored.size + dropped)
     return {
@@ -49,10 +49,19 @@ def _account(state: RankState, stored: npt.NDArray[np.int64], reason: str) -> di
     }
 
 
+def _lost_in_the_rank(state: RankState) -> int:
+    """Steps that never reached the ring, as the probe counts them."""
+    told = state.facts.get("dropped")
+    count = told.get(STEPS) if isinstance(told, dict) else 0
+    return count if isinstance(count, int) and count > 0 else 0
+
+
 def _drop_reasons(attempt: Attempt) -> dict[int, str]:
-    """Rank to the node's last word on why it dropped steps."""
+    """Rank to the last word on why it has gaps: its node's, or that the probe could not read a step's times."""
+    reasons = {state.rank: "unreadable" for state in attempt.ranks.all() if _lost_in_the_rank(state)}
     events = attempt.events.filter(kind="dropped", data__what=STEPS).order_by("pk")
-    return {event.rank: event.data.get("reason") or "dropped" for event in events if event.rank is not None}
+    told = {event.rank: event.data.get("reason") or "dropped" for event in events if event.rank is not None}
+    return {**reasons, **told}
 
 
 def _missing(stored: npt.NDArray[np.int64], last: int) -> list[tuple[int, int]]:
