@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from webapp.supervisor import own_server
 from webapp.supervisor.environment import Place
 from webapp.supervisor.leftovers import kill_all_of
-from webapp.supervisor.local_runs import hurry_shims
+from webapp.supervisor.local_runs import hurry_shims, shim_pids
 from webapp.supervisor.part import Part
 
 # Seconds after the signal by which each is gone; what is not is killed.
@@ -22,7 +22,7 @@ _KILLED_S = 0.5
 def stop_everything(place: Place, parts: Sequence[Part], kill_now: threading.Event) -> list[int]:
     """Returns the pids that could not be ended; `kill_now` cuts every wait short."""
     wait = _Waiter(kill_now)
-    if not kill_now.is_set() and hurry_shims(place.home):
+    if not kill_now.is_set() and shim_pids(place.home):
         _stop_runs(place, wait)
     place.home.connection.unlink(missing_ok=True)
     redis = [part for part in parts if part.name == "redis"]
@@ -32,7 +32,7 @@ def stop_everything(place: Place, parts: Sequence[Part], kill_now: threading.Eve
 
 
 def _stop_runs(place: Place, wait: "_Waiter") -> None:
-    """The server writes down who stopped them; the shims get less time than the runs would have."""
+    """The server writes down first that they are stopped; then the shims get less time than the runs would have."""
     stopped = own_server.stop_runs_on(place.home, place.node_names)
     wait.until(lambda: not hurry_shims(place.home), _RANKS_BY)
     wait.until(lambda: all(own_server.has_ended(place.home, run) for run in stopped), _RUNS_ENDED_BY)

@@ -12,8 +12,11 @@ from webapp.supervisor.management.commands import up
 
 # Name and the end of the command line of each; the troubled one has a rank that is slow from step 70 on.
 _RUNS = {
-    "healthy": ["--", str(CODE / "examples" / "tiny_gpt.py")],
-    "troubled": ["--env", "FAULT=backward:rank=1:ms=200:from=70", "--", str(CODE / "examples" / "faulty.py")],
+    "healthy": ["--", str(CODE / "examples" / "tiny_gpt.py"), "--steps", "3000", "--step-ms", "100"],
+    "troubled": [
+        *["--env", "FAULT=backward:rank=1:ms=200:from=70"],
+        *["--", str(CODE / "examples" / "faulty.py"), "--steps", "2000", "--step-ms", "100"],
+    ],
 }
 _SHAPE = ["--project", "demo", "--nodes", "2", "--ranks-per-node", "1", "--env", "OMP_NUM_THREADS=1"]
 
