@@ -33,7 +33,7 @@ def node(name: str = "", slots: int = 2, **fields: Any) -> Node:
     defaults: dict[str, Any] = {
         "name": name or f"node{i}",
         "token_hash": f"t{i}",
-        "redis_password_sha256": f"p{i}",
+        "redis_password_sha256": f"{i:064x}",
         "address": "127.0.0.1",
         "last_heard": timezone.now(),
     }

@@ -50,9 +50,9 @@ def judge_silence(now: datetime, since: datetime) -> None:
 
 def enforce_limits(now: datetime) -> None:
     """Stop what has run longer than its spec allows."""
-    for attempt in Attempt.objects.filter(status=Status.RUNNING, started_at__isnull=False).select_related("run"):
-        seconds = attempt.run.spec.get("timeout")
-        if seconds is not None and attempt.started_at < now - timedelta(seconds=seconds):
+    for attempt in Attempt.objects.filter(status=Status.RUNNING).select_related("run"):
+        seconds, started = attempt.run.spec.get("timeout"), attempt.started_at
+        if seconds is not None and started is not None and started < now - timedelta(seconds=seconds):
             lifecycle.expire(attempt)
 
 

@@ -28,7 +28,7 @@ def remove_deleted() -> None:
 
 def _series_gone(run: Run) -> bool:
     tables: tuple[QuerySet[Model], ...] = (
-        Segment.objects.filter(metric__attempt__run=run),  # type: ignore[assignment]
+        Segment.objects.filter(metric__attempt__run=run),
         Tail.objects.filter(attempt__run=run),
         LogChunk.objects.filter(attempt__run=run),
         Parked.objects.filter(attempt__run=run),

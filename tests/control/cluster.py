@@ -58,6 +58,12 @@ def part_of(attempt: Attempt, node_rank: int) -> AttemptNode:
     return attempt.parts.get(node_rank=node_rank)
 
 
+def node_of(attempt: Attempt, node_rank: int) -> Node:
+    node = part_of(attempt, node_rank).node
+    assert node is not None
+    return node
+
+
 def finish(attempt: Attempt, code: int = 0) -> None:
     """Every rank ends with `code`, every node proves that its tree is gone."""
     for part in attempt.parts.all():

@@ -1,13 +1,14 @@
 """Orders to nodes: the row is the order, the stream only carries it."""
 
 import logging
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
 from tests import builders
-from tests.control.cluster import launch, part_of, placed, say
+from tests.control.cluster import launch, node_of, part_of, placed, say
 from trainer_agent.wire import codec, messages, names
 from webapp.nodes.models import Command
 from webapp.runs import lifecycle, secrets, wording
@@ -24,7 +25,7 @@ def stream(client, node) -> list[messages.Command]:
 
 
 def age(**times) -> None:
-    Command.objects.update(sent_at=timezone.now() - timezone.timedelta(**times))
+    Command.objects.update(sent_at=timezone.now() - timedelta(**times))
 
 
 def test_a_start_carries_all_that_a_node_needs(redis_client):
@@ -84,14 +85,14 @@ def test_what_nobody_accepted_is_sent_again_until_it_is(redis_client):
     age(seconds=6)
     dispatch.sweep()
     assert len(stream(redis_client, part.node)) == 2
-    assert len(stream(redis_client, part_of(attempt, 1).node)) == 3
+    assert len(stream(redis_client, node_of(attempt, 1))) == 3
 
 
 def test_a_node_that_cannot_be_reached_is_not_flooded(redis_client):
     attempt = placed()
     dispatch.sweep()
-    node = part_of(attempt, 0).node
-    node.last_heard = timezone.now() - timezone.timedelta(minutes=1)
+    node = node_of(attempt, 0)
+    node.last_heard = timezone.now() - timedelta(minutes=1)
     node.save()
     age(seconds=6)
     dispatch.sweep()
@@ -103,7 +104,7 @@ def test_a_stop_is_accepted_by_stopping_or_finished(redis_client):
     dispatch.sweep()
     assert lifecycle.request_stop(attempt.run, "ana")
     dispatch.sweep()
-    _start, stop = stream(redis_client, part_of(attempt, 0).node)
+    _start, stop = stream(redis_client, node_of(attempt, 0))
     assert isinstance(stop, messages.StopAttempt)
     assert (stop.signal, stop.grace, stop.reason) == ("SIGTERM", 20.0, "user_stop")
     say(part_of(attempt, 0), "stopping", signal="SIGTERM", grace=20)

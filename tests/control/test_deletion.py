@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from tests.control.cluster import beat, finish, launch, part_of, running, say
+from tests.control.cluster import beat, finish, launch, node_of, part_of, running, say
 from trainer_agent.wire import names
 from webapp.nodes.models import Command, Slot
 from webapp.runs import lifecycle
@@ -26,15 +26,15 @@ def test_a_running_run_is_removed_once_every_node_says_it_is_gone(redis_client):
     lifecycle.delete(attempt.run, "bob")
     dispatch.sweep()
     assert Slot.objects.filter(attempt=attempt).count() == 4
-    for node in (first.node, second.node):
+    for node in (node_of(attempt, 0), node_of(attempt, 1)):
         beat(redis_client, node, attempt.pk, at=timezone.now().timestamp() + 2)
     housekeeping.read_heartbeats()
     say(second, "rank_exited", 2, code=None, signal=9)  # what was under way is tolerated
     assert Slot.objects.filter(attempt=attempt).count() == 4
-    beat(redis_client, first.node, at=timezone.now().timestamp() + 3)
+    beat(redis_client, node_of(attempt, 0), at=timezone.now().timestamp() + 3)
     housekeeping.read_heartbeats()
     assert Run.objects.filter(pk=attempt.run_id).exists()
-    beat(redis_client, second.node, at=timezone.now().timestamp() + 3)
+    beat(redis_client, node_of(attempt, 1), at=timezone.now().timestamp() + 3)
     housekeeping.read_heartbeats()
     assert not Run.objects.exists()
     assert not Slot.objects.exclude(attempt=None).exists()
@@ -48,7 +48,7 @@ def test_an_ended_run_goes_at_once_and_its_nodes_are_told(redis_client):
     lifecycle.delete(attempt.run, "ana")
     housekeeping.read_heartbeats()
     assert not Run.objects.exists()
-    assert list(Command.objects.values_list("kind", "attempt")) == [("forget", None)] * 2
+    assert [(command.kind, command.attempt) for command in Command.objects.all()] == [("forget", None)] * 2
     dispatch.send_commands()
     assert not Command.objects.filter(sent_at=None).exists()
 

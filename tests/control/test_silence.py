@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from tests import builders
-from tests.control.cluster import beat, finish, launch, part_of, placed, running, say
+from tests.control.cluster import beat, finish, launch, node_of, part_of, placed, running, say
 from trainer_agent.wire import names
 from webapp.nodes import heartbeats
 from webapp.nodes.models import Command, Node, Slot
@@ -37,7 +37,7 @@ def test_a_heartbeat_becomes_a_row(redis_client):
 
 def test_slots_that_are_in_use_do_not_vanish(redis_client):
     attempt = placed(nodes=1, ranks_per_node=2)
-    node = part_of(attempt, 0).node
+    node = node_of(attempt, 0)
     beat(redis_client, node, attempt.pk, slots=1)
     heartbeats.read(timezone.now())
     assert node.slots.count() == 2
@@ -58,7 +58,7 @@ def test_unreadable_and_foreign_heartbeats_are_left_out(redis_client):
 
 def test_processes_live_as_far_as_every_node_says_so(redis_client):
     attempt = running()
-    first, second = part_of(attempt, 0).node, part_of(attempt, 1).node
+    first, second = node_of(attempt, 0), node_of(attempt, 1)
     beat(redis_client, first, attempt.pk)
     early = timezone.now()
     heartbeats.read(early)
@@ -72,7 +72,7 @@ def test_processes_live_as_far_as_every_node_says_so(redis_client):
 
 def test_a_node_unreachable_for_five_minutes_costs_no_run(redis_client):
     attempt = running()
-    pass_time(redis_client, 300, part_of(attempt, 0).node)
+    pass_time(redis_client, 300, node_of(attempt, 0))
     housekeeping.read_heartbeats()
     attempt.refresh_from_db()
     assert (attempt.status, attempt.outcome) == ("running", "")
@@ -81,7 +81,7 @@ def test_a_node_unreachable_for_five_minutes_costs_no_run(redis_client):
 def test_past_the_limit_the_attempt_is_lost_and_the_others_are_stopped(redis_client):
     attempt = running()
     gone, there = part_of(attempt, 0), part_of(attempt, 1)
-    pass_time(redis_client, 700, gone.node)
+    pass_time(redis_client, 700, node_of(attempt, 0))
     housekeeping.read_heartbeats()
     attempt.refresh_from_db()
     assert (attempt.status, attempt.outcome, attempt.cause, attempt.reason) == ("stopping", "lost", "node", "node_lost")
@@ -94,7 +94,7 @@ def test_past_the_limit_the_attempt_is_lost_and_the_others_are_stopped(redis_cli
 
 def test_slots_of_a_lost_node_come_back_only_when_it_is_there_without_the_attempt(redis_client):
     attempt = running(nodes=1)
-    node = part_of(attempt, 0).node
+    node = node_of(attempt, 0)
     pass_time(redis_client, 700, node)
     housekeeping.read_heartbeats()
     attempt.refresh_from_db()
@@ -115,7 +115,7 @@ def test_slots_of_a_lost_node_come_back_only_when_it_is_there_without_the_attemp
 def test_a_pause_of_the_server_itself_loses_nobody(redis_client):
     attempt = running()
     for part in attempt.parts.all():
-        Node.objects.filter(pk=part.node_id).update(last_heard=timezone.now() - timedelta(hours=5))
+        Node.objects.filter(uid=part.node_uid).update(last_heard=timezone.now() - timedelta(hours=5))
     housekeeping.read_heartbeats()
     attempt.refresh_from_db()
     assert attempt.status == "running"
@@ -124,29 +124,29 @@ def test_a_pause_of_the_server_itself_loses_nobody(redis_client):
 def test_a_node_that_vanishes_before_the_start_costs_a_new_placement_only(redis_client):
     attempt = placed()
     dispatch.sweep()
-    gone, there = part_of(attempt, 0), part_of(attempt, 1)
-    say(there, "accepted")
+    gone, there = node_of(attempt, 0), node_of(attempt, 1)
+    say(part_of(attempt, 1), "accepted")
     spare = builders.node(slots=2)
-    pass_time(redis_client, 17, gone.node)
+    pass_time(redis_client, 17, gone)
     housekeeping.read_heartbeats()
     attempt.refresh_from_db()
     assert attempt.status == "queued"
     assert attempt.run.attempts.count() == 1
     dispatch.sweep()
-    beat(redis_client, there.node, at=timezone.now().timestamp() + 2)
+    beat(redis_client, there, at=timezone.now().timestamp() + 2)
     housekeeping.read_heartbeats()
     dispatch.sweep()
     attempt.refresh_from_db()
     assert attempt.status == "starting"
-    assert set(attempt.parts.values_list("node", flat=True)) == {there.node_id, spare.pk}
-    assert Slot.objects.filter(attempt=attempt, node=gone.node_id).count() == 2  # nobody knows yet what is there
+    assert set(attempt.parts.values_list("node", flat=True)) == {there.pk, spare.pk}
+    assert Slot.objects.filter(attempt=attempt, node=gone).count() == 2  # nobody knows yet what is there
 
 
 def test_a_node_that_vanishes_while_others_have_launched_ends_the_attempt(redis_client):
     attempt = placed(retries=1)
     dispatch.sweep()
     say(part_of(attempt, 0), "launched", pid=1)
-    pass_time(redis_client, 17, part_of(attempt, 1).node)
+    pass_time(redis_client, 17, node_of(attempt, 1))
     housekeeping.read_heartbeats()
     attempt.refresh_from_db()
     assert (attempt.status, attempt.outcome, attempt.reason) == ("stopping", "lost", "node_vanished")
@@ -169,7 +169,7 @@ def test_a_flapping_node_is_tried_again_only_as_often_as_allowed(redis_client):
 
 def test_a_node_that_forgot_what_it_launched_gives_it_up(redis_client):
     attempt = running(nodes=1)
-    node = part_of(attempt, 0).node
+    node = node_of(attempt, 0)
     start = timezone.now().timestamp()
     for later in (0, 20, 29):
         beat(redis_client, node, at=start + later)

@@ -22,17 +22,18 @@ def ensure(node: Node) -> None:
     """Make or renew the node's user. RedisError when Redis is away; the sweep's `ensure_all` makes up for it."""
     version = str(connection().info("server")["redis_version"])
     rules = names.agent_acl(node.uid, redis7=int(version.split(".", maxsplit=1)[0]) >= 7)
-    connection().execute_command("ACL", "SETUSER", node.uid, *rules, f"#{node.redis_password_sha256}")
+    words = ("ACL", "SETUSER", node.uid, *rules, f"#{node.redis_password_sha256}")
+    connection().execute_command(*words)  # type: ignore[no-untyped-call]
 
 
 def remove(node: Node) -> None:
     """Take the node's user away; its connections are closed by Redis."""
-    connection().execute_command("ACL", "DELUSER", node.uid)
+    connection().acl_deluser(node.uid)
 
 
 def ensure_all() -> int:
     """Make the users that are missing (Redis was restarted), drop those of removed nodes. Returns how many changed."""
-    present = {name.decode() for name in connection().execute_command("ACL", "USERS")}
+    present = {name.decode() if isinstance(name, bytes) else name for name in connection().acl_users()}
     missing = [node for node in Node.objects.filter(removed_at=None) if node.uid not in present]
     for node in missing:
         log.warning("Redis has no user for node %s (%s); making it again", node.uid, node.name)
@@ -45,6 +46,6 @@ def ensure_all() -> int:
 
 def redis_url(node: Node, password: str) -> str:
     """What the node connects to, as its own user."""
-    parts = urlsplit(settings.NODE_REDIS_URL or settings.REDIS_URL)
+    parts = urlsplit(str(settings.NODE_REDIS_URL or settings.REDIS_URL))
     place = parts.netloc.rsplit("@", 1)[-1]
     return urlunsplit(parts._replace(netloc=f"{node.uid}:{quote(password, safe='')}@{place}"))

@@ -79,7 +79,7 @@ def _node(request: HttpRequest) -> Node | None:
 
 def _failures(address: str) -> int:
     try:
-        return int(connection().get(names.failed_joins(address)) or 0)  # type: ignore[arg-type]
+        return int(connection().get(names.failed_joins(address)) or 0)
     except redis.RedisError:
         return 0
 
@@ -87,7 +87,9 @@ def _failures(address: str) -> int:
 def _count_failure(address: str) -> None:
     try:
         with connection().pipeline() as pipe:
-            pipe.incr(names.failed_joins(address)).expire(names.failed_joins(address), 60).execute()
+            pipe.incr(names.failed_joins(address))
+            pipe.expire(names.failed_joins(address), 60)
+            pipe.execute()
     except redis.RedisError:
         return
 

@@ -26,7 +26,7 @@ def read(now: datetime) -> int:
     nodes = list(Node.objects.filter(removed_at=None))
     raw = connection().mget([names.heartbeat(node.uid) for node in nodes]) if nodes else []
     fresh = 0
-    for node, data in zip(nodes, raw, strict=True):  # type: ignore[arg-type]
+    for node, data in zip(nodes, raw, strict=True):
         beat = _decode(node, data)
         if beat is not None and beat.at != node.vitals.get("at"):
             with transaction.atomic():
@@ -47,11 +47,11 @@ def watching_since(now: datetime) -> datetime:
         connection().set(key, now.timestamp(), nx=True, ex=names.HEARTBEAT_TTL)
         return now
     connection().expire(key, names.HEARTBEAT_TTL)
-    return datetime.fromtimestamp(float(since), UTC)  # type: ignore[arg-type]
+    return datetime.fromtimestamp(float(since), UTC)
 
 
-def _decode(node: Node, data: bytes | None) -> Heartbeat | None:
-    if data is None:
+def _decode(node: Node, data: bytes | str | None) -> Heartbeat | None:
+    if not isinstance(data, bytes):
         return None
     try:
         beat = codec.decode_heartbeat(data)

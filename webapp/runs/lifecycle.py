@@ -4,6 +4,8 @@ Every function is safe to call twice and refuses a state that it does not fit. W
 `apply_event`, what ingest stored by `note_data`; the tools are in `state.py`, the ways to the end in `settle.py`.
 """
 
+from typing import Any
+
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -69,7 +71,7 @@ def request_stop(run: Run, actor: str) -> bool:
     Attempt.objects.filter(pk=attempt.pk, stop_requested_at=None).exclude(status=Status.ENDED).update(
         stop_requested_at=timezone.now()
     )
-    told = {"cause": Cause.USER, "reason": "user_stop", "actor": actor}
+    told: dict[str, Any] = {"cause": Cause.USER, "reason": "user_stop", "actor": actor}
     now = timezone.now()
     ended = {"status": Status.ENDED, "outcome": Outcome.STOPPED, "ended_at": now, "waits_for": {}, "detail": {}}
     if move(attempt, (Status.QUEUED,), **ended, **told):

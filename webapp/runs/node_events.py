@@ -105,7 +105,7 @@ def _rank_exited(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     row.save(update_fields=["exited_at", "exit_code", "exit_signal", "traceback", "facts"])
     if row.exit_code == 0:
         return
-    told = {"node": part.node_name, "code": row.exit_code, "signal": row.exit_signal}
+    told: dict[str, Any] = {"node": part.node_name, "code": row.exit_code, "signal": row.exit_signal}
     if attempt.status in LIVE:
         record(attempt, "rank_exited", level="warn", rank=row.rank, at=row.exited_at, **told)
         _blame(attempt)
@@ -173,7 +173,7 @@ def _dropped(part: AttemptNode, attempt: Attempt, event: Event) -> None:
 
 def _stopping(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     accept(part.node, attempt.pk, CommandKind.START, CommandKind.STOP)
-    told = {"signal": _text(event, "signal"), "grace": event.data.get("grace")}
+    told: dict[str, Any] = {"signal": _text(event, "signal"), "grace": event.data.get("grace")}
     record(attempt, "node_stopping", at=_at(part, event), node=part.node_name, **told)
     known = _STOPPED_BY_NODE.get(_text(event, "reason"))
     if known is not None:
