@@ -141,14 +141,14 @@ class Server:
                     whole += part.data
         return bytes(whole)
 
-    def wait_for(self, condition: Callable[[], Any], timeout: float = 30.0) -> Any:
+    def wait_for(self, condition: Callable[[], Any], timeout: float = 60.0) -> Any:
         def look() -> Any:
             self.read()
             return condition()
 
         return until(look, timeout)
 
-    def wait_for_event(self, kind: str, rank: int | None = None, timeout: float = 30.0) -> Event:
+    def wait_for_event(self, kind: str, rank: int | None = None, timeout: float = 60.0) -> Event:
         self.wait_for(lambda: any(e.kind == kind and (rank is None or e.rank == rank) for e in self.events), timeout)
         return self.event(kind, rank)
 
