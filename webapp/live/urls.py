@@ -1,6 +1,11 @@
 """Addresses of live."""
 
-from django.urls import URLPattern
+from django.urls import path
+
+from webapp.live import views
 
 app_name = "live"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("live/runs/<str:uid>", views.run, name="run"),
+    path("live/list", views.runs, name="list"),
+]
