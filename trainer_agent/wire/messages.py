@@ -18,7 +18,7 @@ class Message(msgspec.Struct, omit_defaults=True, kw_only=True, frozen=True, for
 # ---- node to server, by stream
 
 
-class StepColumns(Message):
+class StepColumns(Message, frozen=True):
     """`n` step records of this node's ranks. `columns`: metric name -> `us` bytes; see `METRIC_OF_PHASE`."""
 
     n: int
@@ -30,7 +30,7 @@ class StepColumns(Message):
     flags: bytes = b""  # u4
 
 
-class ValueColumns(Message):
+class ValueColumns(Message, frozen=True):
     """`n` points of one key that the script logged. A NaN value is a value, not a gap."""
 
     key: str
@@ -41,7 +41,7 @@ class ValueColumns(Message):
     value: bytes  # f8
 
 
-class SampleColumns(Message):
+class SampleColumns(Message, frozen=True):
     """`n` samples of one device or process metric (`gpu/util`, `rank/rss`, `node/net_rx`). A gap has no sample."""
 
     metric: str
@@ -51,7 +51,7 @@ class SampleColumns(Message):
     value: bytes  # f8
 
 
-class LogBytes(Message):
+class LogBytes(Message, frozen=True):
     """`data` at byte `offset` of one rank's log (rank -1: the launcher)."""
 
     rank: int
@@ -60,7 +60,7 @@ class LogBytes(Message):
     at: float
 
 
-class Event(Message):
+class Event(Message, frozen=True):
     """Something that happened on the node, in order with the data around it.
 
     kind and its data:
@@ -81,7 +81,7 @@ class Event(Message):
     data: dict[str, Any] = {}
 
 
-class Batch(Message, tag="batch"):
+class Batch(Message, tag="batch", frozen=True):
     """One message of one node about one attempt. `seq` is contiguous from 1; the spool keeps it until acknowledged."""
 
     v: int
@@ -99,7 +99,7 @@ class Batch(Message, tag="batch"):
 # ---- node to server, by key with a time to live
 
 
-class SlotFacts(Message):
+class SlotFacts(Message, frozen=True):
     """One GPU, or one CPU slot. None where the device does not say."""
 
     index: int
@@ -114,7 +114,7 @@ class SlotFacts(Message):
     sm_clock: float | None = None  # MHz
 
 
-class Inventory(Message):
+class Inventory(Message, frozen=True):
     """What a node is."""
 
     hostname: str
@@ -131,7 +131,7 @@ class Inventory(Message):
     agent_version: str = ""
 
 
-class AttemptAlive(Message):
+class AttemptAlive(Message, frozen=True):
     """An attempt that this node holds. `ranks` are those whose process lives now."""
 
     attempt: int
@@ -141,7 +141,7 @@ class AttemptAlive(Message):
     unacked: int = 0
 
 
-class Heartbeat(Message, tag="heartbeat"):
+class Heartbeat(Message, tag="heartbeat", frozen=True):
     """Every 2 s, kept for HEARTBEAT_TTL."""
 
     v: int
@@ -159,7 +159,7 @@ class Heartbeat(Message, tag="heartbeat"):
 # ---- server to node
 
 
-class StartAttempt(Message, tag="start"):
+class StartAttempt(Message, tag="start", frozen=True):
     """Start one attempt's launcher on this node. Doing it twice is doing it once (`id`)."""
 
     v: int
@@ -185,7 +185,7 @@ class StartAttempt(Message, tag="start"):
     deep: bool = False
 
 
-class StopAttempt(Message, tag="stop"):
+class StopAttempt(Message, tag="stop", frozen=True):
     """Stop it: signal, grace period, kill of the whole tree, proof."""
 
     v: int
@@ -196,7 +196,7 @@ class StopAttempt(Message, tag="stop"):
     reason: str = ""
 
 
-class ForgetAttempt(Message, tag="forget"):
+class ForgetAttempt(Message, tag="forget", frozen=True):
     """The run was deleted: stop what lives, drop spool and run folder, send nothing more."""
 
     v: int
