@@ -34,10 +34,16 @@ def _spec_rows(spec: RunSpec) -> list[tuple[str, str]]:
         (_("Folder on the node"), spec.workdir),
         (_("Git"), f"{spec.git_url} {spec.git_ref}".strip()),
         (_("Upload"), spec.upload_sha256[:12]),
-        (_("Stop signal and grace"), _("%(signal)s, then %(s)s s") % {"signal": spec.stop_signal, "s": f"{spec.grace:g}"}),
+        (
+            _("Stop signal and grace"),
+            _("%(signal)s, then %(s)s s") % {"signal": spec.stop_signal, "s": f"{spec.grace:g}"},
+        ),
         (_("Retries"), str(spec.retries)),
         (_("Time limit"), _("%s s") % f"{spec.timeout:,.0f}" if spec.timeout else _("none")),
-        (_("Total steps"), f"{spec.total_steps:,}" if spec.total_steps else _("guessed from the command, if it says so")),
+        (
+            _("Total steps"),
+            f"{spec.total_steps:,}" if spec.total_steps else _("guessed from the command, if it says so"),
+        ),
         (_("Deep communication view"), _("on") if spec.deep else _("off")),
     ]
     return [(name, value) for name, value in rows if value]
@@ -66,16 +72,8 @@ def _node_row(part: AttemptNode) -> dict[str, Any]:
 _INVENTORY = ("hostname", "cpu_model", "cpus", "memory_total", "driver", "python", "torch", "nccl")
 
 
-def _sight(rank: RankState) -> tuple[list[str], list[str]]:
-    """What the probe sees of this rank, and what it cannot see and why."""
-    sees = rank.facts.get("sees") or {}
-    named = sees.items() if isinstance(sees, dict) else ((name, True) for name in sees)
-    seen, unseen = [], []
-    for name, how in named:
-        if how is True or how == "":
-            seen.append(str(name))
-        elif how is False or how is None:
-            unseen.append(str(name))
-        else:
-            seen.append(f"{name} ({how})")
-    return seen, unseen
+def _sight(rank: RankState) -> tuple[list[str], list[tuple[str, str]]]:
+    """Parts of a step that the probe sees, and those that it cannot with the reason; nodes send both."""
+    sees, blind = rank.facts.get("sees"), rank.facts.get("cannot_see")
+    reasons = [(str(part), str(why)) for part, why in blind.items()] if isinstance(blind, dict) else []
+    return [str(part) for part in sees] if isinstance(sees, list) else [], reasons

@@ -124,7 +124,9 @@ def banner(attempt: Attempt, ranks: list[RankState]) -> dict[str, Any] | None:
 
 
 def _rate(per_second: float) -> str:
-    return f"{per_second:,.2f}" if per_second < 10 else f"{per_second:,.1f}" if per_second < 100 else f"{per_second:,.0f}"
+    return (
+        f"{per_second:,.2f}" if per_second < 10 else f"{per_second:,.1f}" if per_second < 100 else f"{per_second:,.0f}"
+    )
 
 
 def _stop_until(run: Run, attempt: Attempt) -> datetime | None:

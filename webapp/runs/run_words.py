@@ -28,9 +28,13 @@ WORDS = {
     "empty_step_time": _("No steps yet. The first optimizer step draws here."),
     "empty_phases": _("No steps yet. The first optimizer step draws here."),
     "empty_heat": _("No numbers of this phase: either no steps yet, or the ranks cannot see it."),
-    "empty_comm": _("No communication measured. One rank alone does not communicate; DDP shows from its second step on."),
+    "empty_comm": _(
+        "No communication measured. One rank alone does not communicate; DDP shows from its second step on."
+    ),
     "empty_busbw": _("No bytes measured yet."),
-    "empty_value": _('Nothing logged yet. Add “import paceline; paceline.log({"loss": x}, step=i)” or use SummaryWriter.'),
+    "empty_value": _(
+        'Nothing logged yet. Add “import paceline; paceline.log({"loss": x}, step=i)” or use SummaryWriter.'
+    ),
     "empty_device": _("No samples yet. Nodes send one a second while ranks live."),
     "device_gpu/util": _("GPU utilisation"),
     "device_gpu/memory": _("GPU memory"),

@@ -3,10 +3,12 @@ import {ask} from "./ask.js";
 import {fits, keepNewest, merge} from "./panel_merge.js";
 
 const FIRST = 2, MANY = 30; // panels per request
+const MOST_X = 2500;
 const REREAD_MS = 4000; // a shown panel that frames do not carry is read again this often while frames arrive
 
 export function panelFeed(config, view, redraw) {
   const panels = new Map(), readAt = new Map(), wanted = new Set();
+  const early = new Map(); // deltas that came while their panel was being read
   let asked = false, age = 0;
 
   const want = ids => {
@@ -25,36 +27,38 @@ export function panelFeed(config, view, redraw) {
     for (let i = 0; i < ids.length; i += MANY) await read(ids.slice(i, i + MANY), age);
   };
   const read = async (ids, born) => {
-    ids.forEach(id => readAt.set(id, performance.now()));
+    ids.forEach(id => { readAt.set(id, performance.now()); early.set(id, []); });
     // Every id is encoded on its own: the name of a metric may hold a comma.
     const found = await ask(config.urls.panels, {...view.query(), attempt: config.attempt,
       width: innerWidth > 720 ? 600 : 300, ids: ids.map(encodeURIComponent).join(",")});
     if (born !== age) return;
+    const missed = ids.map(id => [id, early.get(id) ?? []]);
+    ids.forEach(id => early.delete(id));
     if (!found) return redraw(ids, {failed: true});
     for (const [id, panel] of Object.entries(found.panels)) panels.set(id, panel);
+    for (const [id, deltas] of missed) deltas.forEach(delta => absorb(id, delta));
     redraw(ids);
   };
   const apply = (deltas, shown) => {
-    const changed = Object.keys(deltas).filter(id => panels.has(id) && absorb(id, deltas[id]));
-    redraw(changed);
+    for (const [id, delta] of Object.entries(deltas)) early.get(id)?.push(delta);
+    const known = Object.keys(deltas).filter(id => panels.has(id));
+    known.forEach(id => absorb(id, deltas[id]));
+    redraw(known);
     const due = performance.now() - REREAD_MS;
     want(shown.filter(id => !(id in deltas) && (readAt.get(id) ?? 0) < due));
   };
   const absorb = (id, delta) => {
     const panel = panels.get(id);
-    if (!fits(panel, delta)) {
-      if (readAt.get(id) < performance.now() - REREAD_MS / 4) want([id]);
-    }
+    if (!fits(panel, delta) && readAt.get(id) < performance.now() - REREAD_MS / 4) want([id]);
     const merged = merge(panel, delta);
     panels.set(id, view.span() && panel.axis !== "time" ? keepNewest(merged, view.span()) : merged);
     // Without a sliding window a page that stays open would grow for ever: read the reduced form again.
-    if (merged.x.length > 2500) want([id]);
-    return true;
+    if (merged.x.length > MOST_X) want([id]);
   };
   return {
     want, apply,
     get: id => panels.get(id),
     // The window changed: what was read is of no use any more.
-    forget: () => { age++; panels.clear(); readAt.clear(); },
+    forget: () => { age++; panels.clear(); readAt.clear(); early.clear(); },
   };
 }

@@ -7,7 +7,7 @@ export function merge(panel, delta) {
   const before = positions(panel.x), now = positions(delta.x);
   const join = (old, fresh) => x.map(at => fresh?.[now.get(at)] ?? old?.[before.get(at)] ?? null);
   const merged = {...panel, ...delta, x, points: x.length};
-  merged.of = Math.max(delta.of ?? 0, (panel.of ?? 0) + x.length - panel.x.length);
+  merged.of = panel.of + x.length - panel.x.length; // a delta counts only itself
   if (panel.z) merged.z = panel.z.map((row, i) => join(row, delta.z?.[i]));
   if (panel.columns) merged.columns = joinColumns(panel.columns, delta.columns ?? {}, join);
   if (panel.nonfinite) merged.nonfinite = {...panel.nonfinite, ...delta.nonfinite};
@@ -19,7 +19,7 @@ export function keepNewest(panel, span) {
   const from = panel.x.findIndex(x => x > panel.x[panel.x.length - 1] - span);
   if (from <= 0) return panel;
   const cut = values => values.slice(from);
-  const kept = {...panel, x: cut(panel.x), points: panel.x.length - from};
+  const kept = {...panel, x: cut(panel.x), points: panel.x.length - from, of: panel.of - from};
   if (panel.z) kept.z = panel.z.map(cut);
   if (panel.columns) kept.columns = Object.fromEntries(Object.entries(panel.columns).map(([k, v]) => [k, cut(v)]));
   return kept;

@@ -1,0 +1,47 @@
+"""A run whose numbers and logs are stored, without an agent."""
+
+from datetime import datetime
+
+from django.utils import timezone
+
+from tests import builders
+from tests.telemetry import batches
+from webapp.nodes.models import Command, CommandKind
+from webapp.projects.models import Project
+from webapp.runs.models import Attempt, RankState, Run
+from webapp.telemetry import logs
+from webapp.telemetry.models import LogChunk
+
+
+def run_with_steps(project: Project, steps: int = 40, *, slow: dict[int, int] | None = None) -> Attempt:
+    """Two nodes x two ranks with `steps` steps, a falling loss on rank 0, and processor time per rank."""
+    attempt = builders.running_attempt(2, 2, in_project=project)
+    numbers = range(steps)
+    batches.tail(
+        attempt,
+        1,
+        steps=[batches.steps(range(4), numbers, slow=slow)],
+        values=[batches.values("loss", 0, {n: 3.0 - n * 0.01 for n in numbers})],
+        samples=[batches.samples("rank/cpu", rank, {1_000.0 + k: 90.0 for k in range(5)}) for rank in range(4)],
+    )
+    for part in attempt.parts.all():
+        now = timezone.now()
+        Command.objects.create(
+            node=part.node,
+            attempt=attempt,
+            attempt_key=attempt.pk,
+            kind=CommandKind.START,
+            sent_at=now,
+            accepted_at=now,
+        )
+    Attempt.objects.filter(pk=attempt.pk).update(last_step=steps - 1, telemetry_at=timezone.now())
+    Run.objects.filter(pk=attempt.run_id).update(last_step=steps - 1, steps_per_s=12.5, total_steps=100)
+    attempt.refresh_from_db()
+    return attempt
+
+
+def log(attempt: Attempt, rank: int, data: bytes, at: datetime | None = None) -> None:
+    """More bytes at the end of a rank's log."""
+    offset = sum(LogChunk.objects.filter(attempt=attempt, rank=rank).values_list("length", flat=True))
+    LogChunk.objects.bulk_create(logs.chunks_of(attempt, rank, offset, data, at or timezone.now()))
+    RankState.objects.filter(attempt=attempt, rank=rank).update(log_bytes=offset + len(data))

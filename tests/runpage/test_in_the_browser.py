@@ -1,0 +1,148 @@
+"""The page as a person has it: charts drawn, moved by frames, log filtered, no error in the console."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.pages.people import team
+from tests.runpage import stored
+from tests.telemetry import batches
+from webapp.live.publish import frame, run_changed
+from webapp.runs.models import Attempt, Outcome, Run, Status
+from webapp.telemetry.charts import Charts
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
+
+expect.set_options(timeout=20_000)  # drawing shares its processors with everything else
+CORE = ("step_time", "phases", "heat:backward", "comm", "busbw", "value:loss", "device:rank/cpu")
+
+
+@dataclass
+class Shown:
+    """An open run page, its run, and what went wrong in the browser."""
+
+    page: Page
+    attempt: Attempt
+    wrong: list[str]
+
+    def drawn_to(self, panel: str, step: int) -> None:
+        locator = self.page.locator(f'[data-panel="{panel}"]')
+        locator.scroll_into_view_if_needed()
+        expect(locator).to_have_attribute("data-drawn-step", str(step))
+
+    def traces(self, panel: str) -> list[str]:
+        found: list[str] = self.page.evaluate(
+            "id => document.querySelector(`[data-panel='${id}'] [data-plot]`).data.map(t => t.name ?? '')", panel
+        )
+        return found
+
+
+@pytest.fixture
+def shown(log_in: Callable[[str], Page]) -> Iterator[Shown]:
+    attempt = stored.run_with_steps(team().project, slow={3: 40})
+    for rank in range(4):
+        stored.log(attempt, rank, b"NCCL INFO ready\n" + (b"ValueError: only me\n" if rank == 2 else b""))
+    page = log_in("editor")
+    page.set_default_timeout(30_000)
+    wrong: list[str] = []
+    page.on("console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda e: wrong.append(str(e)))
+    page.goto(f"/runs/{attempt.run.uid}/")
+    yield Shown(page, attempt, wrong)
+    assert wrong == []
+
+
+def test_every_chart_is_drawn_and_says_what_it_shows(shown: Shown) -> None:
+    for panel in CORE:
+        card = shown.page.locator(f'[data-panel="{panel}"]')
+        card.scroll_into_view_if_needed()
+        expect(card).to_have_attribute("data-drawn-step", "1004" if panel.startswith("device") else "39")
+        expect(card.locator("[data-plot]").first).to_have_attribute("aria-label", re.compile(r".{8,}"))
+    assert "rank 3" in shown.traces("step_time")
+    expect(shown.page.locator('[data-panel="step_time"] [data-finding]')).to_contain_text("Rank 3 takes")
+    expect(shown.page.locator('[data-panel="step_time"] [data-reduction]')).to_contain_text("40 of 40 points")
+    assert shown.page.title().startswith("40 % · ")
+
+
+def test_a_frame_moves_the_charts_and_brings_log_lines(shown: Shown) -> None:
+    shown.drawn_to("step_time", 39)
+    height = shown.page.evaluate("document.body.scrollHeight")
+    batches.tail(shown.attempt, 2, steps=[batches.steps(range(4), range(40, 45))])
+    stored.log(shown.attempt, 1, b"fresh from rank one\n")
+    charts = Charts(shown.attempt, 40, 44, 600)
+    frame(shown.attempt.run.uid, "panels", attempt=1, panels={i: charts.panel(i) for i in ("step_time", "phases")})
+    frame(shown.attempt.run.uid, "log", attempt=1, ranks={"1": 99})
+    shown.drawn_to("step_time", 44)
+    shown.drawn_to("phases", 44)
+    expect(shown.page.locator(".log")).to_contain_text("fresh from rank one")
+    assert shown.page.evaluate("document.body.scrollHeight") == height
+
+
+def test_the_log_pane_filters_folds_and_opens(shown: Shown) -> None:
+    rows = shown.page.locator(".log > li")
+    expect(rows).to_have_count(2)
+    expect(rows.first.locator(".rk").first).to_have_text("0–3")
+    rows.first.get_by_role("button", name="4 similar lines").click()
+    expect(rows.first.locator("ol li")).to_have_count(4)
+    shown.page.locator("[data-log-ranks]").get_by_role("button", name="2", exact=True).click()
+    expect(rows).to_have_count(2)
+    expect(rows.last).to_have_class("err")
+    shown.page.keyboard.press("/")
+    shown.page.keyboard.type("only me")
+    expect(rows).to_have_count(1)
+    expect(rows.locator("mark")).to_have_text("only me")
+    shown.page.locator(".log").focus()
+    shown.page.keyboard.press(".")
+    expect(shown.page.locator("[data-log-follow]")).to_have_attribute("aria-pressed", "false")
+
+
+def test_window_zoom_phase_and_tab_are_chosen(shown: Shown) -> None:
+    shown.drawn_to("step_time", 39)
+    shown.page.get_by_role("button", name="All", exact=True).first.click()
+    expect(shown.page).to_have_url(re.compile("window=all"))
+    box = shown.page.locator('[data-panel="step_time"] .nsewdrag').bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    shown.page.mouse.move(box["x"] + box["width"] * 0.25, middle)
+    shown.page.mouse.down()
+    shown.page.mouse.move(box["x"] + box["width"] * 0.5, middle, steps=4)
+    shown.page.mouse.up()
+    expect(shown.page).to_have_url(re.compile(r"lo=\d+&hi=\d+"))
+    expect(shown.page.locator('[data-panel="step_time"]')).not_to_have_attribute("data-drawn-step", "39")
+    shown.page.get_by_role("button", name="Leave zoom").click()
+    shown.drawn_to("step_time", 39)
+    shown.page.get_by_role("button", name="forward").click()
+    shown.drawn_to("heat:forward", 39)
+    shown.page.get_by_role("link", name="Config").click()
+    expect(shown.page.get_by_role("heading", name="Command of each node")).to_be_visible()
+    expect(shown.page.locator('[data-panel="step_time"]')).to_be_hidden()
+
+
+def test_the_end_is_drawn_and_the_stream_closes(shown: Shown) -> None:
+    shown.drawn_to("step_time", 39)
+    batches.tail(shown.attempt, 2, steps=[batches.steps(range(4), range(40, 42))])
+    Run.objects.update(status=Status.ENDED, outcome=Outcome.SUCCEEDED)
+    Attempt.objects.update(status=Status.ENDED, outcome=Outcome.SUCCEEDED, last_step=41)
+    run_changed(shown.attempt.run)
+    expect(shown.page.locator(".pill").first).to_have_text("Finished")
+    shown.drawn_to("step_time", 41)
+
+
+def test_a_run_that_is_deleted_while_it_streams_leads_to_not_found(shown: Shown) -> None:
+    shown.drawn_to("step_time", 39)
+    Run.objects.update(deleted_at=shown.attempt.created_at)
+    with shown.page.expect_navigation():
+        run_changed(shown.attempt.run)
+    shown.wrong[:] = [text for text in shown.wrong if "404" not in text]
+    expect(shown.page.locator("main")).to_contain_text(re.compile("not|no", re.IGNORECASE))
+
+
+@pytest.mark.parametrize("width", [390, 1920])
+def test_the_page_does_not_scroll_sideways(shown: Shown, width: int) -> None:
+    shown.page.set_viewport_size({"width": width, "height": 844})
+    for tab in ("metrics", "logs", "events", "config"):
+        shown.page.locator(f'[data-tab-link="{tab}"]').first.click()
+        assert shown.page.evaluate("document.documentElement.scrollWidth") <= width, tab
