@@ -109,7 +109,10 @@ def banner(attempt: Attempt, ranks: list[RankState]) -> dict[str, Any] | None:
     """What stands out: why it waits, or how it ended badly, with the first failing rank's traceback and what to do."""
     if attempt.status == Status.QUEUED:
         return {"tone": "info", "shape": "s-queue", "head": wording.waits_sentence(attempt)}
-    if not attempt.outcome or attempt.outcome == Outcome.SUCCEEDED:
+    if attempt.outcome in ("", Outcome.SUCCEEDED) or (attempt.outcome, attempt.status) == (
+        Outcome.STOPPED,
+        Status.STOPPING,
+    ):
         return None
     failed = attempt.outcome in (Outcome.FAILED, Outcome.LOST)
     guilty = next((rank for rank in ranks if rank.rank == attempt.detail.get("rank")), None)

@@ -284,7 +284,7 @@ def _node_rows(columns: Ints, starts: Ints, groups: list[Group]) -> list[list[An
 def _range(middle: float, step: float) -> list[float]:
     """From the run's typical value to half a step above it, in steps that do not move with every new point."""
     half = _nice(0.5e3 * step) if step > 0 else 1.0
-    low = 0.0 if np.isnan(middle) else np.floor(middle * 1e3 / (half / 4)) * half / 4
+    low = 0.0 if np.isnan(middle) else np.floor(middle * 1e3 / (half / 16)) * half / 16
     return [round(float(low), 3), round(float(low + half), 3)]
 
 
