@@ -1,6 +1,7 @@
 """The Nodes page: state of each node, who holds its slots, join, drain and remove."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -31,7 +32,7 @@ def page(redis_client: object) -> Client:
         (60, {"draining": True}, "Unreachable"),
     ],
 )
-def test_a_node_says_its_state(age: int, fields: dict[str, object], word: str) -> None:
+def test_a_node_says_its_state(age: int, fields: dict[str, Any], word: str) -> None:
     now = timezone.now()
     node = builders.node(last_heard=now - timedelta(seconds=age), **fields)
     assert look(node, now).word == word

@@ -1,6 +1,6 @@
 """The environment rows of the launch form. A secret's value never goes back to the page."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.utils.translation import gettext as _
@@ -82,8 +82,11 @@ class _EnvRows(forms.BaseFormSet):  # type: ignore[type-arg]
         return bool(row["kept"]) and not row["value"]
 
 
-EnvRows = forms.formset_factory(
-    EnvRow, formset=_EnvRows, extra=1, max_num=MOST_ROWS, absolute_max=MOST_ROWS, validate_max=True
+EnvRows = cast(
+    "type[_EnvRows]",
+    forms.formset_factory(
+        EnvRow, formset=_EnvRows, extra=1, max_num=MOST_ROWS, absolute_max=MOST_ROWS, validate_max=True
+    ),
 )
 
 

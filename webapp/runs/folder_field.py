@@ -1,9 +1,11 @@
 """A form field for a whole folder, as the browser's folder chooser sends it."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from django import forms
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files import File
 from django.utils.datastructures import MultiValueDict
 
 
@@ -13,7 +15,7 @@ class FolderInput(forms.ClearableFileInput):
     allow_multiple_selected = True
     template_name = "django/forms/widgets/file.html"
 
-    def value_from_datadict(self, data: Any, files: Any, name: str) -> list[UploadedFile]:
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> list[File[bytes]]:
         return list(files.getlist(name)) if isinstance(files, MultiValueDict) else []
 
 
@@ -22,5 +24,5 @@ class FolderField(forms.Field):
 
     widget = FolderInput(attrs={"webkitdirectory": True, "multiple": True})
 
-    def clean(self, value: list[UploadedFile]) -> list[UploadedFile]:
+    def clean(self, value: list[File[bytes]]) -> list[File[bytes]]:
         return value or []

@@ -40,9 +40,9 @@ def launch(request: HttpRequest) -> HttpResponse:
 @require_POST
 def preview(request: HttpRequest) -> HttpResponse:
     """The exact command of what is typed so far, or what is missing."""
-    context = {"command": "", "missing": ""}
+    context: dict[str, object] = {}
     try:
-        context["command"] = shown_command(_typed(request))
+        context["words"] = shown_command(_typed(request)).split(" ")
     except ValidationError as error:
         context["missing"] = error.errors()[0]["msg"].removeprefix("Value error, ")
     except ValueError as error:

@@ -74,5 +74,5 @@ def _fault(run: Run) -> str:
     if rank is not None and code is not None:
         return _("rank %(rank)s exit %(code)s") % {"rank": rank, "code": code}
     if rank is not None:
-        return _("rank %s failed") % rank
-    return run.reason.replace("_", " ") or _("failed")
+        return str(_("rank %s failed") % rank)
+    return str(run.reason).replace("_", " ") or _("failed")

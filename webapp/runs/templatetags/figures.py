@@ -11,6 +11,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from webapp.runs.models import Stateful
+
 register = template.Library()
 UNKNOWN = "–"
 
@@ -55,12 +57,11 @@ def ago(since: datetime | None) -> str:
 
 
 @register.filter
-def took(row: object) -> float | None:
+def took(row: Stateful) -> float | None:
     """Seconds that a run or attempt has been (or was) alive, None before its first rank."""
-    started, ended = getattr(row, "started_at", None), getattr(row, "ended_at", None)
-    if started is None:
+    if row.started_at is None:
         return None
-    return ((ended or timezone.now()) - started).total_seconds()
+    return ((row.ended_at or timezone.now()) - row.started_at).total_seconds()
 
 
 @register.filter

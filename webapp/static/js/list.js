@@ -2,15 +2,19 @@
 // fetched as parts and only what differs is replaced. Nothing is open while the tab is hidden.
 const EVERY_MS = 2000;
 const list = document.querySelector("[data-live-list]");
-const known = new Map(); // element id -> the server's text of it, so that ticking ages are no difference
 
 let source = null;
 let after = list?.dataset.after ?? "";
 let timer = 0;
 let last = 0;
+let fetching = false;
+let again = false; // something changed while the parts were on their way
 
-function remember(root) {
-  for (const part of root.querySelectorAll("[data-live-part]:not(tbody), [data-live-row]")) known.set(part.id, part.outerHTML);
+// What a part says apart from its ages, which tick by themselves.
+function content(part) {
+  const copy = part.cloneNode(true);
+  for (const age of copy.querySelectorAll("[data-since]")) age.textContent = "";
+  return copy.outerHTML;
 }
 
 function replace(old, fresh) {
@@ -20,11 +24,8 @@ function replace(old, fresh) {
 }
 
 function patch(fresh) {
-  const text = fresh.outerHTML;
   const old = document.getElementById(fresh.id);
-  if (!old || known.get(fresh.id) === text) return;
-  known.set(fresh.id, text);
-  replace(old, fresh);
+  if (old && content(old) !== content(fresh)) replace(old, fresh);
 }
 
 // Rows keep their order and identity: a row is moved or replaced only when it has to be.
@@ -38,9 +39,7 @@ function patchRows(body, fresh) {
   });
 }
 
-async function refresh() {
-  timer = 0;
-  last = performance.now();
+async function fetchParts() {
   if (list.hasAttribute("data-live-reload")) return location.reload();
   const answer = await fetch(location.href, { headers: { "X-Live": "list" } }).catch(() => null);
   if (!answer?.ok || answer.redirected) return;
@@ -49,8 +48,20 @@ async function refresh() {
   patchRows(document.getElementById("rows"), fresh.getElementById("rows"));
 }
 
+async function refresh() {
+  timer = 0;
+  fetching = true;
+  await fetchParts();
+  fetching = false;
+  last = performance.now();
+  if (!again) return;
+  again = false;
+  soon();
+}
+
 function soon() {
-  if (timer) return;
+  if (fetching) again = true;
+  if (fetching || timer) return;
   timer = setTimeout(refresh, Math.max(0, last + EVERY_MS - performance.now()));
 }
 
@@ -71,7 +82,6 @@ function close() {
 }
 
 if (list) {
-  remember(document);
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) return close();
     open();
