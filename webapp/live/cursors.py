@@ -1,5 +1,7 @@
 """The place in a stream of frames that a page notes before it reads the database."""
 
+from typing import Any
+
 import redis
 
 from trainer_agent.wire import names
@@ -20,7 +22,7 @@ def list_cursor() -> str:
 
 def _newest(stream: str) -> str:
     try:
-        found = connection().xrevrange(stream, count=1)
+        found: Any = connection().xrevrange(stream, count=1)
     except redis.RedisError:
         return START  # the page is drawn all the same, and its stream begins with a resync
     return found[0][0].decode() if found else START

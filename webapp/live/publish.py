@@ -38,6 +38,11 @@ def list_changed(run: Run) -> None:
     transaction.on_commit(lambda: _add(names.live_list(), content))
 
 
+def wake_ingest() -> None:
+    """After commit, tell the ingest processes that there is a new attempt; else they find it within a second."""
+    transaction.on_commit(lambda: _add(names.wake_ingest(), {}))
+
+
 def _add(stream: str, content: dict[str, Any]) -> None:
     body = json.dumps(content, separators=(",", ":"), allow_nan=False)
     try:

@@ -16,6 +16,7 @@ from webapp.runs import asked, queries
 from webapp.runs.models import Attempt
 from webapp.telemetry import read
 from webapp.telemetry.charts import METRIC_OF_HEAT, Charts
+from webapp.telemetry.loss import loss_key
 from webapp.telemetry.models import Metric
 from webapp.telemetry.points import BUILT_IN, STEP, STEP_END
 
@@ -75,15 +76,6 @@ def keys(request: HttpRequest, uid: str) -> JsonResponse:
 def is_logged(metric: Metric) -> bool:
     """Whether the script logged it, rather than the probe or the agent."""
     return metric.axis == "step" and metric.name not in BUILT_IN
-
-
-def loss_key(names: list[str]) -> str:
-    """The key that is the training loss, by its name; "" when there is none."""
-    for test in (lambda n: n == "loss", lambda n: n.split("/")[-1] == "loss", lambda n: "loss" in n):
-        found = [name for name in names if test(name.lower())]
-        if found:
-            return min(found, key=lambda name: ("train" not in name.lower(), len(name), name))
-    return ""
 
 
 def _check(panel_id: str) -> None:

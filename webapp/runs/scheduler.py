@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from webapp.live.publish import run_changed
+from webapp.live.publish import run_changed, wake_ingest
 from webapp.nodes.commands import order_starts
 from webapp.nodes.models import Command, CommandKind, Node, Slot
 from webapp.nodes.reach import is_clean, reachable
@@ -100,6 +100,7 @@ def _place(attempt: Attempt, placement: Placement, nodes: dict[int, Node]) -> bo
     order_starts(attempt)
     names = [nodes[node].name for node, _indexes in placement.parts]
     record(attempt, "placed", actor="scheduler", nodes=names, port=port)
+    wake_ingest()
     return True
 
 

@@ -19,7 +19,7 @@ Bools = NDArray[np.bool_]
 _HEAD = struct.Struct("<BBBBII")  # version, value kind, has gaps, rolled up, columns, rows
 _VERSION = 1
 _US, _F4, _F8 = 0, 1, 2
-_WIDTH = {_US: np.dtype("<u4"), _F4: np.dtype("<f4"), _F8: np.dtype("<f8")}
+_WIDTH: dict[int, np.dtype[np.generic]] = {_US: np.dtype("<u4"), _F4: np.dtype("<f4"), _F8: np.dtype("<f8")}
 _MICRO = 1e6
 
 

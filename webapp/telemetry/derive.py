@@ -51,7 +51,7 @@ def bus_bandwidth(total: Block, nbytes: Block, world_size: int) -> Block:
 
 
 def _complete(block: Block) -> Block:
-    return rows_of(block, block.present.all(axis=1))
+    return rows_of(block, np.asarray(block.present.all(axis=1)))
 
 
 def _single(rows: Block, values: np.ndarray) -> Block:

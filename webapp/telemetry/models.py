@@ -64,7 +64,7 @@ class Segment(models.Model):
 
 
 class LogChunk(models.Model):
-    """Bytes [offset, offset + length) of one rank's log (rank -1: the launcher), zstd."""
+    """Bytes [offset, offset + length) of one rank's log, zstd. Rank -1 - k: the launcher of node rank k."""
 
     attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="logs")
     rank = models.IntegerField()

@@ -43,7 +43,7 @@ class Ingest:
         self._client = redis.Redis.from_url(
             settings.REDIS_URL, socket_timeout=5, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0)
         )
-        self._woken = b"$"
+        self._woken: bytes | None = None  # id of the last word to look for new attempts
         self._look_at = self._sweep_at = 0.0
 
     def run(self, stop: threading.Event) -> None:
@@ -112,6 +112,9 @@ class Ingest:
             names.telemetry(pk, node).encode(): (pk, node) for pk, held in self.held.items() for node in held.nodes
         }
         wake = names.wake_ingest().encode()
+        if self._woken is None:
+            words: Any = self._client.xrevrange(wake, count=1)
+            self._woken = words[0][0] if words else b"0"
         streams = {**dict.fromkeys(places, b"0"), wake: self._woken}
         block = max(1, int(patience * 1000))
         found: dict[int, dict[str, Entries]] = {}

@@ -109,7 +109,7 @@ class Window:
         if block is None:
             return set()
         reporting = block.present[-_RECENT:].any(axis=0)
-        full = block.present[:, reporting].all(axis=1)
+        full = np.asarray(block.present[:, reporting].all(axis=1))
         return set(rows_of(block, full).index.tolist())
 
 
