@@ -22,6 +22,7 @@ from webapp.supervisor.shutdown import stop_everything
 
 _TICK_S = 0.2
 _NO_RETRY = Retry(NoBackoff(), 0)
+_SAME_SIGNAL_S = 0.5
 _SAY_WAITING_EVERY_S = 10.0
 
 
@@ -38,6 +39,7 @@ class Supervisor:
         self._parts: list[Part] = []
         self._stop_asked = threading.Event()
         self._kill_asked = threading.Event()
+        self._asked_at = 0.0
         self._began = time.monotonic()
 
     def run(self, when_ready: Callable[[], None]) -> int:
@@ -60,8 +62,12 @@ class Supervisor:
         return 1 if self._kill_asked.is_set() else 0
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if self._stop_asked.is_set():
+        """The second one means at once, unless it is the first one twice: `make` passes on what its group got too."""
+        now = time.monotonic()
+        if self._stop_asked.is_set() and now - self._asked_at > _SAME_SIGNAL_S:
             self._kill_asked.set()
+        elif not self._stop_asked.is_set():
+            self._asked_at = now
         self._stop_asked.set()
 
     # ---- starting

@@ -1,5 +1,6 @@
 """`manage.py up`: the whole product from one command, everything it keeps below one folder."""
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -65,5 +66,7 @@ class Command(BaseCommand):
         self._say("Ctrl-C stops everything.")
 
     def _say(self, line: str) -> None:
-        self.stdout.write(line)
-        self.stdout.flush()
+        """A closed terminal or pipe is no reason to stop."""
+        with contextlib.suppress(OSError):
+            self.stdout.write(line)
+            self.stdout.flush()
