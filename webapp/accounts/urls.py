@@ -8,9 +8,7 @@ from webapp.accounts import views
 app_name = "accounts"
 _login = LoginView.as_view(template_name="accounts/login.html", redirect_authenticated_user=True)
 urlpatterns = [
-    path(
-        "login/", _login, name="login"
-    ),
+    path("login/", _login, name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("password/", views.ChangePassword.as_view(), name="password"),
     path("tokens/", views.tokens, name="tokens"),

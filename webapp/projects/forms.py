@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from webapp.projects.models import Project, Role
 
 
-class ProjectForm(forms.ModelForm[Project]):
+class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
     """A new project. Its short name is made from the name when left empty."""
 
     class Meta:
