@@ -27,6 +27,6 @@ def show(part: str) -> None:
         log.warning("sign of life of %s not written: %s", part, error)
 
 
-@signals.task_postrun.connect
+@signals.task_postrun.connect  # type: ignore[untyped-decorator]
 def _a_task_ran(**_: object) -> None:
     show("worker")

@@ -7,7 +7,7 @@ from workers import alive
 _LONGEST_SLEEP_S = 2.0
 
 
-class AliveScheduler(PersistentScheduler):
+class AliveScheduler(PersistentScheduler):  # type: ignore[misc]
     """Celery's scheduler that says at every tick that it lives."""
 
     def tick(self, *args: object, **kwargs: object) -> float:
