@@ -18,7 +18,7 @@ export function chartCards(feed, view) {
       if (!isIntersecting) shown.delete(target);
       else if (!shown.has(target)) show(target);
     }
-  }, {rootMargin: "240px"});
+  }, {rootMargin: "120px"});
   const show = card => {
     shown.add(card);
     if (feed.get(card.dataset.panel)) drawCard(card, feed, view);
@@ -28,7 +28,12 @@ export function chartCards(feed, view) {
     watch: cards => cards.forEach(card => watcher.observe(card)),
     drop: card => { watcher.unobserve(card); shown.delete(card); },
     shownIds: () => [...new Set([...shown].map(card => card.dataset.panel))],
-    change: (card, id) => { card.dataset.panel = id; shown.delete(card); show(card); },
+    change: (card, id) => {
+      card.dataset.panel = id;
+      delete card.dataset.drawnStep;
+      if (shown.has(card)) show(card);
+    },
+    isDrawn: id => [...shown].some(card => card.dataset.panel === id && card.dataset.drawnStep),
     draw: id => Promise.all([...shown].filter(card => card.dataset.panel === id)
       .map(card => drawCard(card, feed, view))),
     fail: id => shown.forEach(card => { if (card.dataset.panel === id) empty(card, say("not_read")); }),

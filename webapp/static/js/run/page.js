@@ -22,7 +22,7 @@ const view = viewWindow(() => readAgain());
 const redraw = (ids, {failed} = {}) => ids.forEach(id => failed ? cards.fail(id) : mark(id));
 const feed = panelFeed(config, view, redraw);
 const cards = chartCards(feed, view);
-const mark = drawLoop(id => cards.draw(id));
+const mark = drawLoop(id => cards.draw(id), id => id.startsWith("device:") && cards.isDrawn(id));
 const logs = logPane(config);
 const devices = deviceCard(cards);
 const values = valueCards(config, cards, devices);
