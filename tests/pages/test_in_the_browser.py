@@ -11,7 +11,7 @@ from webapp.projects.models import Role
 from webapp.runs import secrets
 from webapp.runs.models import Run, Upload
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
 
 @pytest.fixture

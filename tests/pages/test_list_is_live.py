@@ -11,7 +11,7 @@ from webapp.live.publish import run_changed
 from webapp.projects.models import Project, Role
 from webapp.runs.models import Run
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from webapp.live.publish import frame, run_changed
 from webapp.runs.models import Attempt, Outcome, Run, Status
 from webapp.telemetry.charts import Charts
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
 expect.set_options(timeout=20_000)  # drawing shares its processors with everything else
 CORE = ("step_time", "phases", "heat:backward", "comm", "busbw", "value:loss", "device:rank/cpu")
