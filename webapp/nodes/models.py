@@ -27,10 +27,18 @@ class Node(models.Model):
     joined_at = models.DateTimeField(default=timezone.now)
     last_heard = models.DateTimeField(null=True)
     draining = models.BooleanField(default=False)
+    # Not empty: no machine of ours but one attached launch's agent, by the name that it gave itself. Nothing is placed
+    # on it, and it goes when its part is done.
+    attached_as = models.CharField(max_length=64, blank=True)
     removed_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["attached_as"], condition=~models.Q(attached_as=""), name="one_node_per_attached_agent"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

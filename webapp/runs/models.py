@@ -70,6 +70,8 @@ class Run(Stateful):
     name = models.CharField(max_length=120)
     spec = models.JSONField()  # runs/spec.py RunSpec, without secrets
     deleted_at = models.DateTimeField(null=True)
+    # Of an attached run: names the job, so that all its nodes and its relaunches meet here. Empty: nobody can join.
+    job_key = models.CharField(max_length=300, blank=True)
     # ---- summary, written by ingest and lifecycle
     attempt_count = models.PositiveIntegerField(default=0)
     world_size = models.PositiveIntegerField()
@@ -88,9 +90,21 @@ class Run(Stateful):
             models.Index(fields=["-created_at", "-id"], name="run_page_all"),
             models.Index(fields=["status"], condition=~models.Q(status="ended"), name="run_open"),
         ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "job_key"],
+                condition=models.Q(deleted_at=None) & ~models.Q(job_key=""),
+                name="one_run_per_job",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} {self.uid}"
+
+    @property
+    def is_attached(self) -> bool:
+        """Launched by somebody else's scheduler: we watch, and place, retry and stop nothing on our own."""
+        return bool(self.spec.get("attached"))
 
 
 class Secret(models.Model):
@@ -128,6 +142,7 @@ class Attempt(Stateful):
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts")
     number = models.PositiveIntegerField()
+    launch_key = models.CharField(max_length=100, blank=True)  # tells launches of one attached job apart, if known
     world_size = models.PositiveIntegerField()
     waits_for = models.JSONField(default=dict)  # {reason, slots, free, ahead}: why it is still queued
     master_addr = models.CharField(max_length=255, blank=True)
