@@ -136,13 +136,13 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 5_000  # a folder of code
 CELERY_BROKER_URL = REDIS_URL
 CELERY_RESULT_BACKEND = None
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_DEFAULT_QUEUE = "paceline"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a Redis that is away for an hour costs an hour, not the worker
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 60, "socket_timeout": 10, "socket_connect_timeout": 3}
+# No acknowledgements: kombu would send them over a connection that Redis has closed, and the worker would end.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"ack_emulation": False, "socket_timeout": 10, "socket_connect_timeout": 3}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_TIME_LIMIT = 120
 CELERY_BEAT_SCHEDULER = "workers.beat:AliveScheduler"

@@ -44,6 +44,7 @@ def test_nobody_is_named_when_nobody_failed():
     [
         (exit_(0, 1, traceback="  File 'x'\nSyntaxError: invalid syntax"), "syntax_error"),
         (exit_(0, 1, traceback="Traceback\nModuleNotFoundError: No module named 'x'"), "import_error"),
+        (exit_(2, 1, traceback="[rank2]: Traceback\n[rank2]: ImportError: no x"), "import_error"),
         (exit_(0, 1, traceback="Traceback\ntorch.OutOfMemoryError: CUDA out of memory."), "out_of_memory"),
         (
             exit_(0, 1, traceback="DistNetworkError: port: 29500, code: -98, name: EADDRINUSE"),
@@ -62,5 +63,6 @@ def test_the_reason_is_a_fixed_word(found, word):
 
 def test_the_last_line_that_says_something_is_kept_short():
     assert last_line("a\n  b  \n\n") == "b"
+    assert last_line("[rank2]: ValueError: x") == "ValueError: x"
     assert last_line("") == ""
     assert len(last_line("x" * 10_000)) == 300

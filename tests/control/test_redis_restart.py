@@ -67,8 +67,18 @@ def worker(own_redis, tmp_path):
         "DJANGO_SETTINGS_MODULE": "webapp.settings",
     }
     log = (tmp_path / "worker.log").open("wb")
-    command = [sys.executable, "-m", "celery", "-A", "webapp.celery", "worker", "-P", "solo", "-B", "-l", "INFO"]
-    command += ["-s", str(tmp_path / "beat"), "--without-mingle", "--without-gossip"]
+    command = [
+        sys.executable,
+        "-m",
+        "celery",
+        "-A",
+        "webapp.celery",
+        "worker",
+        "--concurrency",
+        "2",
+        "--without-gossip",
+    ]
+    command += ["-B", "-s", str(tmp_path / "beat")]
     process = subprocess.Popen(command, env=env, stdout=log, stderr=subprocess.STDOUT, cwd=settings.BASE_DIR)
     yield process
     process.terminate()

@@ -62,12 +62,40 @@ def join(token: str, name: str, slots: int, inventory: dict[str, Any]) -> Joined
         )
         update_slots(node, known.slots)
         JoinToken.objects.filter(pk=admitted.pk).update(node=node)
+    open_pipe(node)
+    log.info("node %s (%s) joined with %d slots", node.uid, node.name, len(known.slots))
+    return Joined(node, secret, password)
+
+
+def admit_attached(member: str, inventory: Inventory) -> Joined:
+    """The node of one attached launch's agent, and credentials; the ones that `member` was given before end.
+
+    It has no slots. Ask `open_pipe` for its Redis user once the transaction is over.
+    """
+    secret, password = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+    fields = {
+        "token_hash": hash_token(secret),
+        "redis_password_sha256": acl.password_hash(password),
+        "inventory": msgspec.to_builtins(inventory),
+        "address": inventory.address,
+        "agent_version": inventory.agent_version,
+        "last_heard": timezone.now(),
+        "removed_at": None,
+    }
+    node = Node.objects.filter(attached_as=member).first() or Node(attached_as=member)
+    node.name = f"{inventory.hostname[:_NAME_LENGTH]} {node.uid}"
+    for name, value in fields.items():
+        setattr(node, name, value)
+    node.save()
+    return Joined(node, secret, password)
+
+
+def open_pipe(node: Node) -> None:
+    """Give a new node its Redis user; the sweep does it when Redis is away."""
     try:
         acl.ensure(node)
     except redis.RedisError as error:
         log.warning("no Redis user for new node %s yet, the sweep makes it: %s", node.uid, error)
-    log.info("node %s (%s) joined with %d slots", node.uid, node.name, len(known.slots))
-    return Joined(node, secret, password)
 
 
 def _take(token: str) -> JoinToken:

@@ -83,7 +83,7 @@ def _apply(node: Node, beat: Heartbeat, now: datetime) -> None:
         "last_heard": now,
     }
     Node.objects.filter(pk=node.pk, removed_at=None).update(**fields)
-    if update_slots(node, beat.inventory.slots):
+    if not node.attached_as and update_slots(node, beat.inventory.slots):
         hint(PLACE)
 
 

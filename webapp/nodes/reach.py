@@ -18,7 +18,8 @@ def is_reachable(node: Node, now: datetime) -> bool:
 
 
 def reachable(now: datetime) -> QuerySet[Node]:
-    return Node.objects.filter(removed_at=None, last_heard__gte=heard_since(now))
+    """Nodes to place on; those of attached launches are none."""
+    return _own().filter(last_heard__gte=heard_since(now))
 
 
 def is_clean(node: Node) -> bool:
@@ -28,7 +29,11 @@ def is_clean(node: Node) -> bool:
 
 def total_slots() -> list[int]:
     """Slots of each node that has joined and was not removed, reachable or not: what could ever be free."""
-    counts: dict[int, int] = dict.fromkeys(Node.objects.filter(removed_at=None).values_list("pk", flat=True), 0)
+    counts: dict[int, int] = dict.fromkeys(_own().values_list("pk", flat=True), 0)
     for node in Slot.objects.filter(node__removed_at=None).values_list("node_id", flat=True):
         counts[node] += 1
     return list(counts.values())
+
+
+def _own() -> QuerySet[Node]:
+    return Node.objects.filter(removed_at=None, attached_as="")

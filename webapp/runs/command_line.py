@@ -8,6 +8,8 @@ from webapp.runs.spec import RunSpec
 
 def shown_command(spec: RunSpec) -> str:
     """One line; what the scheduler fills in at placement stands in capitals."""
+    if spec.attached:
+        return shlex.join(spec.argv)
     argv = torchrun_argv(
         spec.argv,
         nnodes=spec.nodes,

@@ -25,6 +25,7 @@ _REASONS = (
     ("port_in_use", re.compile(r"EADDRINUSE|address already in use", re.I)),
 )
 RANK_REASONS = frozenset({"rank_exit", "killed_by_signal", *(word for word, _pattern in _REASONS)})
+_TORCH_PREFIX = re.compile(r"^\[rank\d+\]: ?", re.M)  # torch marks the lines of a traceback with the rank
 _LONGEST_TEXT = 300
 
 
@@ -77,7 +78,7 @@ def explain(exit_: Exit) -> Verdict:
 
 def last_line(text: str) -> str:
     """The last line that says something, cut to 300 characters."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in _TORCH_PREFIX.sub("", text).splitlines() if line.strip()]
     return lines[-1][:_LONGEST_TEXT] if lines else ""
 
 
@@ -92,7 +93,8 @@ def _victimhood(exit_: Exit) -> int:
 def _reason(exit_: Exit) -> str:
     if exit_.oom:
         return "out_of_memory"
+    text = _TORCH_PREFIX.sub("", exit_.traceback)
     for word, pattern in _REASONS:
-        if pattern.search(exit_.traceback):
+        if pattern.search(text):
             return word
     return "killed_by_signal" if exit_.signal is not None else "rank_exit"

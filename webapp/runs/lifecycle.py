@@ -19,9 +19,9 @@ from webapp.runs.facts import note_data, note_process
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, Run, RunEvent, Status
 from webapp.runs.node_events import apply_event
 from webapp.runs.secrets import keep
-from webapp.runs.settle import forget, free_slots, lose_part, settle, stop
+from webapp.runs.settle import forget, free_slots, lose_part, settle, stop, stop_parts
 from webapp.runs.spec import RunSpec
-from webapp.runs.state import WrongState, locked, move, record
+from webapp.runs.state import WrongState, locked, move, new_attempt, record
 
 __all__ = [
     "WrongState",
@@ -78,6 +78,9 @@ def request_stop(run: Run, actor: str) -> bool:
         record(attempt, "stopped", level="warn", **told)
         hint(PLACE)
         return True
+    if run.is_attached and attempt.status == Status.STOPPING:  # one node has failed; a person ends the others
+        stop_parts(attempt, run.spec["grace"], "user_stop")
+        return True
     return stop(attempt, cause=Cause.USER, reason="user_stop", actor=actor)
 
 
@@ -91,6 +94,8 @@ def expire(attempt: Attempt) -> bool:
 @transaction.atomic
 def restart(run: Run, actor: str) -> Attempt:
     """ended -> queued, as a new attempt. WrongState while the newest attempt goes on or when the run is deleted."""
+    if run.is_attached:
+        raise WrongState(_("This run was not launched here. Launch it again where you did: it becomes a new attempt."))
     if newest(run).status != Status.ENDED or run.deleted_at is not None:
         raise WrongState(_("This run has not ended yet. Stop it first, then run it again."))
     return _new_attempt(run, "restarted", actor)
@@ -148,11 +153,15 @@ def lose(part: AttemptNode, silent: int) -> None:
 
 @transaction.atomic
 def delete(run: Run, actor: str) -> None:
-    """Any state: hide the run and make its nodes forget it. The rows go when no node holds anything of it."""
+    """Any state: hide the run and make its nodes forget it. The rows go when no node holds anything of it.
+
+    An attached launch is no longer watched; it goes on.
+    """
     if Run.objects.filter(pk=run.pk, deleted_at=None).update(deleted_at=timezone.now()) != 1:
         return
     run.refresh_from_db()
-    request_stop(run, actor)
+    if not run.is_attached:
+        request_stop(run, actor)
     for attempt in run.attempts.all():
         for part in attempt.parts.exclude(node=None).select_related("node"):
             forget(part)
@@ -166,12 +175,7 @@ def newest(run: Run) -> Attempt:
 
 
 def _new_attempt(run: Run, kind: str, actor: str) -> Attempt:
-    fresh = {"status": Status.QUEUED, "outcome": "", "cause": "", "reason": "", "detail": {}, "actor": ""}
-    number = run.attempt_count + 1
-    times = {"started_at": None, "ended_at": None}
-    Run.objects.filter(pk=run.pk).update(attempt_count=number, health={}, last_step=None, **fresh, **times)
-    run.refresh_from_db()
-    attempt = Attempt.objects.create(run=run, number=number, world_size=run.world_size)
-    record(attempt, kind, actor=actor, attempt=number)
+    attempt = new_attempt(run, Status.QUEUED)
+    record(attempt, kind, actor=actor, attempt=attempt.number)
     hint(PLACE)
     return attempt

@@ -9,7 +9,7 @@ from django.utils import timezone
 from trainer_agent.wire.messages import Event
 from webapp.nodes.commands import accept, accept_start, order_starts
 from webapp.nodes.models import CommandKind
-from webapp.runs import secrets
+from webapp.runs import attached, secrets
 from webapp.runs.first_failure import RANK_REASONS, Exit, culprit, explain, last_line
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, RankState, Run, Status
 from webapp.runs.scheduler import next_port
@@ -71,13 +71,17 @@ def _launched(part: AttemptNode, attempt: Attempt, event: Event) -> None:
 
 def _rank_started(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     at = _at(part, event)
-    row = _rank(part, event)
+    row = attached.rank_seen(part, event) if attempt.run.is_attached else _rank(part, event)
     if row is None:
         return
     row.pid, row.started_at = _whole(event, "pid"), at
     row.facts = {**row.facts, **{key: value for key, value in event.data.items() if key != "pid"}}
     row.save(update_fields=["pid", "started_at", "facts"])
     if attempt.status != Status.STARTING or attempt.ranks.filter(started_at=None).exists():
+        return
+    if attempt.run.is_attached:  # other nodes may come later, or never
+        if move(attempt, (Status.STARTING,), status=Status.RUNNING, started_at=at):
+            record(attempt, "first_rank", level="ok", at=at, node=part.node_name, rank=row.rank)
         return
     if move(attempt, (Status.STARTING,), status=Status.RUNNING, started_at=at):
         record(attempt, "running", level="ok", at=at, ranks=attempt.world_size)
@@ -189,6 +193,8 @@ def _finished(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     survivors = event.data.get("survivors")
     if survivors:
         record(attempt, "survivors", level="crit", at=at, node=part.node_name, survivors=survivors)
+    if attempt.run.is_attached:
+        attempt.ranks.filter(node_rank=part.node_rank, exited_at=None).update(exited_at=at)
     if attempt.status in LIVE:
         _blame_part(part, attempt, event)
     settle(attempt)
@@ -206,8 +212,12 @@ def _blame_part(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     if reason in _CAUSE_OF_END:
         outcome = Outcome.LOST
         fail(attempt, cause=_CAUSE_OF_END[reason], reason=reason, detail=detail, outcome=outcome, actor=part.node_name)
+    elif reason == "shim_signalled":
+        stop(attempt, cause=Cause.NODE, reason="node_signal", actor=part.node_name, detail=detail)
     elif signal is not None:
         fail(attempt, cause=Cause.CODE, reason="launcher_killed", detail=detail, actor=part.node_name)
+    elif attempt.run.is_attached:
+        fail(attempt, cause=Cause.CODE, reason="command_exit", detail=detail, actor=part.node_name)
     elif not ranks.exclude(started_at=None).exists():
         cause, word = (Cause.NETWORK, "rendezvous") if attempt.parts.count() > 1 else (Cause.CODE, "launcher_exit")
         fail(attempt, cause=cause, reason=word, detail=detail, actor=part.node_name)

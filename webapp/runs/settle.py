@@ -99,7 +99,8 @@ def _stop(attempt: Attempt, grace: float, *, level: str, **decision: Any) -> boo
         reason=decision["reason"],
         **{name: value for name, value in decision["detail"].items() if name != "rank"},
     )
-    stop_parts(attempt, grace, decision["reason"])
+    if not attempt.run.is_attached or decision["cause"] == Cause.USER:
+        stop_parts(attempt, grace, decision["reason"])
     settle(attempt)
     return True
 

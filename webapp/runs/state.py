@@ -64,3 +64,15 @@ def record(
         data=data,
     )
     run_changed(attempt.run)
+
+
+def new_attempt(run: Run, status: Status, **fields: Any) -> Attempt:
+    """The run's next attempt; the run shows its state from now on."""
+    fresh = {"outcome": "", "cause": "", "reason": "", "detail": {}, "actor": ""}
+    number = run.attempt_count + 1
+    times = {"started_at": None, "ended_at": None}
+    Run.objects.filter(pk=run.pk).update(
+        attempt_count=number, health={}, last_step=None, status=status, **fresh, **times
+    )
+    run.refresh_from_db()
+    return Attempt.objects.create(run=run, number=number, world_size=run.world_size, status=status, **fields)
