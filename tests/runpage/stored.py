@@ -26,6 +26,7 @@ def run_with_steps(project: Project, steps: int = 40, *, slow: dict[int, int] | 
     )
     for part in attempt.parts.all():
         now = timezone.now()
+        assert part.node is not None
         Command.objects.create(
             node=part.node,
             attempt=attempt,

@@ -5,7 +5,8 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 from urllib.parse import unquote
 
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import HttpRequest, JsonResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from webapp.runs.models import Attempt, Run
@@ -19,12 +20,12 @@ class BadQuestion(ValueError):
 
 
 def answers_bad_questions(
-    view: Callable[Concatenate[HttpRequest, P], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    view: Callable[Concatenate[HttpRequest, P], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
     """A view whose BadQuestion becomes a 400 with its sentence as JSON."""
 
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         try:
             return view(request, *args, **kwargs)
         except BadQuestion as error:

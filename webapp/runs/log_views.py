@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from django.contrib.auth.decorators import login_required
 from django.db.models import Sum
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, JsonResponse, StreamingHttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -44,7 +44,7 @@ def lines(request: HttpRequest, uid: str) -> JsonResponse:
 @never_cache
 @require_GET
 @asked.answers_bad_questions
-def raw(request: HttpRequest, uid: str) -> HttpResponse:
+def raw(request: HttpRequest, uid: str) -> StreamingHttpResponse:
     """One rank's log byte by byte; without `rank` every rank's and the launcher's, as .tar.gz."""
     run = queries.run_for(signed_in(request), uid, Role.VIEWER)
     attempt = asked.attempt_of(run, request.GET)
@@ -59,7 +59,7 @@ def _rank(request: HttpRequest) -> int | None:
     return asked.whole(request.GET, "rank", -MOST_NODES, MOST_RANKS)
 
 
-def _download(request: HttpRequest, parts: Iterator[bytes], name: str, content_type: str) -> HttpResponse:
+def _download(request: HttpRequest, parts: Iterator[bytes], name: str, content_type: str) -> StreamingHttpResponse:
     response = stream(request, parts, content_type)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["X-Content-Type-Options"] = "nosniff"
