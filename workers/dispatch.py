@@ -16,7 +16,7 @@ from webapp.nodes import acl
 from webapp.nodes.commands import due, send
 from webapp.runs import scheduler
 from webapp.runs.secrets import SecretUnreadable
-from workers.upkeep import end_settled, retry_failed, stop_unreadable
+from workers.upkeep import end_settled, retire_attached, retry_failed, stop_unreadable
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,14 @@ def send_commands() -> None:
 @app.task(name="workers.dispatch.sweep")  # type: ignore[untyped-decorator]
 def sweep() -> None:
     """Find all work by the rows alone: hints may be lost, Redis may have been emptied."""
-    steps: tuple[Callable[[], object], ...] = (acl.ensure_all, end_settled, retry_failed, place, send_commands)
+    steps: tuple[Callable[[], object], ...] = (
+        acl.ensure_all,
+        end_settled,
+        retry_failed,
+        retire_attached,
+        place,
+        send_commands,
+    )
     for step in steps:
         try:
             step()

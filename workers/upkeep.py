@@ -6,7 +6,8 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
-from webapp.nodes.models import Command
+from webapp.nodes import lifecycle as nodes
+from webapp.nodes.models import Command, Node
 from webapp.runs import lifecycle
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, Status
 from webapp.runs.settle import fail
@@ -14,6 +15,8 @@ from webapp.runs.state import PLACED, locked
 
 # An attempt that ended longer ago had its chance: the sweep looks every two seconds.
 _RETRY_WITHIN = timedelta(hours=1)
+_LAST_WORD = timedelta(seconds=30)  # an attached agent reads its last acknowledgement, then ends
+_LOST_FOR_GOOD = timedelta(hours=6)  # a network may come back
 
 
 def end_settled() -> None:
@@ -22,6 +25,15 @@ def end_settled() -> None:
     for attempt in Attempt.objects.filter(~Exists(left), status__in=PLACED).values_list("pk", flat=True):
         with transaction.atomic():
             lifecycle.settle(locked(attempt))
+
+
+def retire_attached() -> None:
+    """Take attached agents that are done off the list, and their Redis users away."""
+    now = timezone.now()
+    open_part = AttemptNode.objects.filter(node=OuterRef("pk"))
+    unfinished = open_part.exclude(finished_at__lt=now - _LAST_WORD).exclude(lost_at__lt=now - _LOST_FOR_GOOD)
+    for node in Node.objects.filter(~Exists(unfinished), removed_at=None).exclude(attached_as=""):
+        nodes.remove(node)
 
 
 def retry_failed() -> None:

@@ -3,6 +3,7 @@
 from ninja import NinjaAPI
 
 from webapp.api import (
+    attach,
     errors,
     events,
     incidents,
@@ -31,6 +32,7 @@ api = NinjaAPI(
 errors.register(api)
 for part in (runs, metrics, logs, incidents, ledger, events):
     api.add_router("/runs", part.router)
+api.add_router("/attach", attach.router)
 api.add_router("/nodes", nodes.router)
 api.add_router("/projects", projects.router)
 api.add_router("/uploads", uploads.router)

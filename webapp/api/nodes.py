@@ -19,7 +19,7 @@ router = Router(tags=["nodes"])
 
 @router.get("", response=list[NodeOut], summary="All nodes")
 def list_nodes(request: HttpRequest) -> list[dict[str, Any]]:
-    nodes = list(Node.objects.filter(removed_at=None).prefetch_related("slots__attempt"))
+    nodes = list(Node.objects.filter(removed_at=None, attached_as="").prefetch_related("slots__attempt"))
     holding = {slot.attempt.run_id for node in nodes for slot in node.slots.all() if slot.attempt}
     names = dict(visible(Run.objects.filter(pk__in=holding), person(request)).values_list("pk", "uid"))
     return [_node(node, names) for node in nodes]

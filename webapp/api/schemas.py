@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from ninja import Schema
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from webapp.runs.spec import RunSpec
 
@@ -23,6 +23,44 @@ class RunIn(RunSpec):
     project: str = Field(description="slug of the project")
     name: Annotated[str, Field(min_length=1, max_length=120)]
     secrets: dict[str, str] = Field(default={}, description="environment values that nobody can read back")
+
+    @field_validator("attached")
+    @classmethod
+    def _launched_here(cls, attached: bool) -> bool:
+        if attached:
+            raise ValueError("A launch that is made elsewhere is attached by “paceline attach” or /api/v1/attach.")
+        return attached
+
+
+class AttachIn(BaseModel):
+    """One node's part of a launch that was made elsewhere."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    project: str = Field(default="", description="slug; may be left out by who can start runs in one project only")
+    name: Annotated[str, Field(min_length=1, max_length=120)]
+    member: Annotated[str, Field(min_length=16, max_length=64, description="random name of this agent")]
+    job: Annotated[str, Field(max_length=300, description="names the job on all its nodes; empty: one node only")] = ""
+    launch: Annotated[str, Field(max_length=100, description="tells launches of a job apart, if counted")] = ""
+    node_rank: Annotated[int | None, Field(ge=0, lt=1024, description="null: in order of arrival")] = None
+    argv: Annotated[list[str], Field(min_length=1, max_length=10_000, description="the command as it was typed")]
+    nodes: Annotated[int, Field(ge=1, le=1024)] = 1
+    ranks_per_node: Annotated[int, Field(ge=1, le=64)] = 1
+    inventory: dict[str, Any] = Field(description="what the machine is; see docs/wire.md")
+
+
+class AttachOut(Schema):
+    """Where it is seen, and credentials of an agent that reports about this part only."""
+
+    run: str
+    url: str
+    attempt: int
+    attempt_number: int
+    node: str
+    node_name: str
+    node_rank: int
+    token: str
+    redis_url: str
 
 
 class RunChange(BaseModel):

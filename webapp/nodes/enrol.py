@@ -83,7 +83,7 @@ def admit_attached(member: str, inventory: Inventory) -> Joined:
         "removed_at": None,
     }
     node = Node.objects.filter(attached_as=member).first() or Node(attached_as=member)
-    node.name = f"{inventory.hostname[:_NAME_LENGTH]} {node.uid}"
+    node.name = f"attached {node.uid}"
     for name, value in fields.items():
         setattr(node, name, value)
     node.save()

@@ -105,9 +105,9 @@ class SlotCount:
 
 
 def node_rows(user: User | AnonymousUser) -> list[NodeRow]:
-    """Every node that was not removed, by name."""
+    """Every node of ours that was not removed, by name."""
     now = timezone.now()
-    nodes = list(Node.objects.filter(removed_at=None).prefetch_related("slots__attempt__run"))
+    nodes = list(Node.objects.filter(removed_at=None, attached_as="").prefetch_related("slots__attempt__run"))
     seen = set(visible(Project.objects.all(), user, "pk").values_list("pk", flat=True))
     return [_row(node, now, seen) for node in nodes]
 

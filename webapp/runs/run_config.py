@@ -29,7 +29,8 @@ def tables(run: Run, attempt: Attempt) -> dict[str, Any]:
 def _spec_rows(spec: RunSpec) -> list[tuple[str, str]]:
     shape = _("%(nodes)s nodes × %(each)s ranks") % {"nodes": spec.nodes, "each": spec.ranks_per_node}
     rows = [
-        (_("Script or command"), shlex.join(spec.argv)),
+        (_("Command"), shlex.join(spec.argv)) if spec.attached else (_("Script or command"), shlex.join(spec.argv)),
+        (_("Launched"), _("outside of Paceline, which watches") if spec.attached else ""),
         (_("Shape"), shape),
         (_("Folder on the node"), spec.workdir),
         (_("Git"), f"{spec.git_url} {spec.git_ref}".strip()),
@@ -50,6 +51,8 @@ def _spec_rows(spec: RunSpec) -> list[tuple[str, str]]:
 
 
 def _command(spec: RunSpec, attempt: Attempt, part: AttemptNode) -> str:
+    if spec.attached:
+        return shlex.join(part.inventory.get("command", spec.argv))
     argv = torchrun_argv(
         spec.argv,
         nnodes=spec.nodes,

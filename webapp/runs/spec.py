@@ -3,7 +3,7 @@
 import re
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 SIGNALS = ("SIGTERM", "SIGINT", "SIGUSR1", "SIGUSR2")
@@ -16,6 +16,7 @@ class RunSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    attached: bool = False  # launched elsewhere: argv is the whole command that was typed there
     argv: Annotated[list[str], Field(min_length=1)]  # script or command, then its arguments
     env: dict[str, str] = {}
     secret_names: list[str] = []
@@ -38,14 +39,16 @@ class RunSpec(BaseModel):
 
     @field_validator("argv")
     @classmethod
-    def _argv_is_a_script(cls, argv: list[str]) -> list[str]:
+    def _argv_is_a_script(cls, argv: list[str], info: ValidationInfo) -> list[str]:
         first = argv[0].rsplit("/", 1)[-1]
         if not argv[0].strip():
             raise ValueError("Name a script or command.")
-        if first in ("torchrun", "accelerate", "deepspeed") or "torch.distributed.run" in argv[:3]:
-            raise ValueError("Give only your script and its arguments: Paceline writes the torchrun part itself.")
         if any("\0" in part for part in argv):
             raise ValueError("An argument holds a NUL byte.")
+        if info.data.get("attached"):
+            return argv
+        if first in ("torchrun", "accelerate", "deepspeed") or "torch.distributed.run" in argv[:3]:
+            raise ValueError("Give only your script and its arguments: Paceline writes the torchrun part itself.")
         return argv
 
     @field_validator("env")

@@ -15,6 +15,7 @@ from django.db.models import F, Max
 
 from trainer_agent.wire import codec
 from trainer_agent.wire.messages import Batch, LogBytes
+from webapp.runs.attached import MOST_RANKS
 from webapp.runs.lifecycle import apply_event
 from webapp.runs.models import Attempt, AttemptNode, RankState
 from webapp.telemetry import logs
@@ -27,6 +28,7 @@ from workers.ingest.received import Item, Sender, in_order, read
 log = logging.getLogger(__name__)
 
 DATABASE_AWAY = (OperationalError, InterfaceError)  # locked, full, restarting: try again, acknowledge nothing
+_ANY_RANK = frozenset(range(MOST_RANKS))
 
 
 @dataclass(slots=True)
@@ -56,7 +58,7 @@ def _apply_all(attempt: Attempt, holder: str, received: dict[str, list[bytes]]) 
     hold(attempt, holder)
     done = Applied()
     for part in _parts(attempt, received):
-        items = in_order(_items(part, received[part.node_uid]), part.applied_seq)
+        items = in_order(_items(attempt, part, received[part.node_uid]), part.applied_seq)
         _store(attempt, part, items, done)
     return done
 
@@ -64,7 +66,7 @@ def _apply_all(attempt: Attempt, holder: str, received: dict[str, list[bytes]]) 
 def _one_by_one(attempt: Attempt, holder: str, received: dict[str, list[bytes]]) -> Applied:
     done = Applied()
     for part in _parts(attempt, received):
-        for item in in_order(_items(part, received[part.node_uid]), part.applied_seq):
+        for item in in_order(_items(attempt, part, received[part.node_uid]), part.applied_seq):
             _apply_one(attempt, holder, part, item, done)
     return done
 
@@ -96,10 +98,17 @@ def _parts(attempt: Attempt, received: dict[str, list[bytes]]) -> list[AttemptNo
     return list(rows.order_by("node_rank"))
 
 
-def _items(part: AttemptNode, messages: list[bytes]) -> list[Item]:
-    ranks = RankState.objects.filter(attempt=part.attempt_id, node_rank=part.node_rank).values_list("rank", flat=True)
-    sender = Sender(part.attempt_id, part.node_uid, part.node_rank, frozenset(ranks))
+def _items(attempt: Attempt, part: AttemptNode, messages: list[bytes]) -> list[Item]:
+    sender = Sender(attempt.pk, part.node_uid, part.node_rank, _ranks_of(attempt, part))
     return [read(message, sender) for message in messages]
+
+
+def _ranks_of(attempt: Attempt, part: AttemptNode) -> frozenset[int]:
+    """The ranks of which a part may speak: its own, but of an attached launch any, since its launcher numbers them."""
+    if attempt.run.is_attached:
+        return _ANY_RANK
+    rows = RankState.objects.filter(attempt=attempt, node_rank=part.node_rank)
+    return frozenset(rows.values_list("rank", flat=True))
 
 
 def _store(attempt: Attempt, part: AttemptNode, items: Sequence[Item], done: Applied) -> None:

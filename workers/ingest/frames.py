@@ -25,12 +25,16 @@ class Frames:
 
     def __init__(self, attempt: Attempt, window: Window) -> None:
         self.attempt, self.window = attempt, window
-        self._groups = groups_of(attempt)
-        self._nodes = node_names(attempt, "node/")
+        self.learn_places()
         self._next = 0.0
         self._worst: list[int] = []
         self._worst_until = 0.0
         self._log_ends: dict[int, int] = {}
+
+    def learn_places(self) -> None:
+        """Read again which ranks are on which node."""
+        self._groups = groups_of(self.attempt)
+        self._nodes = node_names(self.attempt, "node/")
 
     def logs(self, ends: dict[int, int]) -> None:
         """Logs that grew to these lengths."""
