@@ -1,7 +1,7 @@
 """What a node says happened, applied in the node's own order inside ingest's transaction."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from django.utils import timezone
@@ -10,17 +10,15 @@ from trainer_agent.wire.messages import Event
 from webapp.nodes.commands import accept, accept_start, order_starts
 from webapp.nodes.models import CommandKind
 from webapp.runs import attached, secrets
-from webapp.runs.first_failure import RANK_REASONS, Exit, culprit, explain, last_line
+from webapp.runs.blame import Ending, blame_launcher, blame_rank, refine
+from webapp.runs.first_failure import RANK_REASONS, last_line
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, RankState, Run, Status
 from webapp.runs.scheduler import next_port
 from webapp.runs.settle import fail, finish_part, settle, stop
-from webapp.runs.state import LIVE, locked, mirror, move, record
+from webapp.runs.state import LIVE, locked, move, record
 
 PORT_TRIES = 3
-# A victim's report may overtake the culprit's; an exit later than our own stop order proves nothing.
-_CLOCK_SLACK = timedelta(seconds=0.2)
 _CAUSE_OF_REFUSAL = {"port_in_use": Cause.NODE, "spawn": Cause.NODE}
-_CAUSE_OF_END = {"shim_lost": Cause.AGENT, "node_restarted": Cause.NODE}
 # Stops that a node makes on its own: the same time limit, and a SIGTERM that reached the shim from outside.
 _STOPPED_BY_NODE = {"limit": (Cause.LIMIT, "time_limit"), "shim_signalled": (Cause.NODE, "node_signal")}
 
@@ -112,48 +110,9 @@ def _rank_exited(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     told: dict[str, Any] = {"node": part.node_name, "code": row.exit_code, "signal": row.exit_signal}
     if attempt.status in LIVE:
         record(attempt, "rank_exited", level="warn", rank=row.rank, at=row.exited_at, **told)
-        _blame(attempt)
+        blame_rank(attempt)
     elif attempt.outcome == Outcome.FAILED and attempt.reason in RANK_REASONS:
-        _refine(attempt)
-
-
-def _blame(attempt: Attempt) -> None:
-    first = culprit(_exits(attempt))
-    if first is not None:
-        verdict = explain(first)
-        fail(attempt, cause=verdict.cause, reason=verdict.reason, detail=verdict.detail)
-
-
-def _refine(attempt: Attempt) -> None:
-    """An exit that happened earlier arrived later: name the right rank. Outcome and cause stay."""
-    ordered = attempt.commands.filter(kind=CommandKind.STOP).order_by("pk").values_list("created_at", flat=True).first()
-    if ordered is None:
-        return
-    first = culprit(exit_ for exit_ in _exits(attempt) if exit_.at <= ordered + _CLOCK_SLACK)
-    if first is None or first.rank == attempt.detail.get("rank"):
-        return
-    verdict = explain(first)
-    fields = {"reason": verdict.reason, "detail": verdict.detail}
-    Attempt.objects.filter(pk=attempt.pk).update(**fields)
-    mirror(attempt, fields)
-    record(attempt, "first_failure", level="crit", rank=first.rank, reason=verdict.reason, **_told(verdict.detail))
-
-
-def _exits(attempt: Attempt) -> list[Exit]:
-    node_of = dict(attempt.parts.values_list("node_rank", "node_name"))
-    return [
-        Exit(
-            rank=row.rank,
-            node=node_of.get(row.node_rank, ""),
-            code=row.exit_code,
-            signal=row.exit_signal,
-            at=row.exited_at,
-            traceback=row.traceback,
-            oom=bool(row.facts.get("oom")),
-        )
-        for row in attempt.ranks.exclude(exited_at=None)
-        if row.exited_at is not None
-    ]
+        refine(attempt)
 
 
 def _dropped(part: AttemptNode, attempt: Attempt, event: Event) -> None:
@@ -196,34 +155,14 @@ def _finished(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     if attempt.run.is_attached:
         attempt.ranks.filter(node_rank=part.node_rank, exited_at=None).update(exited_at=at)
     if attempt.status in LIVE:
-        _blame_part(part, attempt, event)
+        ending = Ending(
+            code=_whole(event, "launcher_code"),
+            signal=_whole(event, "launcher_signal"),
+            reason=_text(event, "reason"),
+            text=_safe(attempt, last_line(_text(event, "detail"))),
+        )
+        blame_launcher(part, attempt, ending)
     settle(attempt)
-
-
-def _blame_part(part: AttemptNode, attempt: Attempt, event: Event) -> None:
-    """A launcher ended while the attempt was alive: fine only when it and all its ranks ended with 0."""
-    ranks = attempt.ranks.filter(node_rank=part.node_rank)
-    code, signal = _whole(event, "launcher_code"), _whole(event, "launcher_signal")
-    if code == 0 and not ranks.exclude(exit_code=0).exists():
-        return
-    reason = _text(event, "reason")
-    detail = {"node": part.node_name, "code": code, "signal": signal}
-    detail["text"] = _safe(attempt, last_line(_text(event, "detail")))
-    if reason in _CAUSE_OF_END:
-        outcome = Outcome.LOST
-        fail(attempt, cause=_CAUSE_OF_END[reason], reason=reason, detail=detail, outcome=outcome, actor=part.node_name)
-    elif reason == "shim_signalled":
-        stop(attempt, cause=Cause.NODE, reason="node_signal", actor=part.node_name, detail=detail)
-    elif signal is not None:
-        fail(attempt, cause=Cause.CODE, reason="launcher_killed", detail=detail, actor=part.node_name)
-    elif attempt.run.is_attached:
-        fail(attempt, cause=Cause.CODE, reason="command_exit", detail=detail, actor=part.node_name)
-    elif not ranks.exclude(started_at=None).exists():
-        cause, word = (Cause.NETWORK, "rendezvous") if attempt.parts.count() > 1 else (Cause.CODE, "launcher_exit")
-        fail(attempt, cause=cause, reason=word, detail=detail, actor=part.node_name)
-    else:
-        lost = ranks.filter(exited_at=None).values_list("rank", flat=True).first()
-        fail(attempt, cause=Cause.CODE, reason="no_exit_record", detail={"rank": lost, **detail})
 
 
 def _rank(part: AttemptNode, event: Event) -> RankState | None:
@@ -254,10 +193,6 @@ def _whole(event: Event, name: str) -> int | None:
 
 def _safe(attempt: Attempt, text: str) -> str:
     return secrets.redact(attempt.run, text) if text else ""
-
-
-def _told(detail: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in detail.items() if name != "rank"}
 
 
 _HANDLERS: dict[str, Callable[[AttemptNode, Attempt, Event], None]] = {
