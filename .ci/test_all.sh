@@ -35,5 +35,5 @@ echo "All tests, on SQLite …"
 if postgres_there; then
   echo "What touches the database, on PostgreSQL …"
   "$python" -m tests.postgres -q -m "not e2e and not torch and not browser" \
-    tests/control tests/telemetry tests/ingest tests/live tests/pages tests/runpage tests/api
+    tests/control tests/telemetry tests/ingest tests/live tests/pages tests/runpage tests/api tests/cli
 fi
