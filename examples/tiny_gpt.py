@@ -37,13 +37,12 @@ def main() -> None:
     torch.manual_seed(0)
     model = DistributedDataParallel(TinyGPT().to(device))
     optimizer = torch.optim.AdamW(model.parameters(), lr=args.lr)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: warm_cosine(step, args.steps))
-    first = load(model, optimizer, schedule, device)
+    first = load(model, optimizer, device)
     batches = windows(first, args)
     for step, batch in zip(range(first, args.steps), batches, strict=False):
         began = time.perf_counter()
-        lr = schedule.get_last_lr()[0]
-        loss = train_step(model, optimizer, schedule, batch.to(device))
+        lr = optimizer.param_groups[0]["lr"] = args.lr * warm_cosine(step, args.steps)
+        loss = train_step(model, optimizer, batch.to(device))
         if step % args.log_every == 0 or step == args.steps - 1:
             print(f"step={step} loss={loss.item():.4f} lr={lr:.6g}", flush=True)
             if paceline is not None:
@@ -52,20 +51,19 @@ def main() -> None:
             time.sleep(max(0.0, args.step_ms / 1000 - (time.perf_counter() - began)))
         stopping = anyone(bool(stop_wanted), device)
         if stopping or (step + 1) % args.checkpoint_every == 0 or step == args.steps - 1:
-            save(model, optimizer, schedule, step + 1)
+            save(model, optimizer, step + 1)
         if stopping:
             print(f"stopped by signal after step {step}", flush=True)
             break
     dist.destroy_process_group()
 
 
-def train_step(model: nn.Module, optimizer, schedule, batch: Tensor) -> Tensor:
+def train_step(model: nn.Module, optimizer, batch: Tensor) -> Tensor:
     logits = model(batch[:, :-1])
     loss = nn.functional.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
     loss.backward()
     optimizer.step()
     optimizer.zero_grad()
-    schedule.step()
     return loss.detach()
 
 
@@ -119,7 +117,7 @@ def device_of(wish: str) -> torch.device:
 
 
 def anyone(mine: bool, device: torch.device) -> bool:
-    """Whether any rank was asked to stop, so that all of them stop after the same step."""
+    """So that all ranks stop after the same step."""
     flag = torch.tensor([float(mine)], device=device)
     dist.all_reduce(flag)
     return bool(flag.item())
@@ -132,16 +130,16 @@ def checkpoint() -> Path | None:
     return Path(folder) / "tiny_gpt.pt" if folder else None
 
 
-def save(model, optimizer, schedule, step: int) -> None:
+def save(model, optimizer, step: int) -> None:
     path = checkpoint()
     if path is None or dist.get_rank() != 0:
         return
-    parts = {"model": model.module, "optimizer": optimizer, "schedule": schedule}
-    torch.save({"step": step} | {name: part.state_dict() for name, part in parts.items()}, f"{path}.new")
+    state = {"step": step, "model": model.module.state_dict(), "optimizer": optimizer.state_dict()}
+    torch.save(state, f"{path}.new")
     os.replace(f"{path}.new", path)
 
 
-def load(model, optimizer, schedule, device: torch.device) -> int:
+def load(model, optimizer, device: torch.device) -> int:
     """The step to go on with: 0, or where the checkpoint was written."""
     path = checkpoint()
     if path is None or not path.exists():
@@ -149,7 +147,6 @@ def load(model, optimizer, schedule, device: torch.device) -> int:
     saved = torch.load(path, map_location=device, weights_only=True)
     model.module.load_state_dict(saved["model"])
     optimizer.load_state_dict(saved["optimizer"])
-    schedule.load_state_dict(saved["schedule"])
     print(f"resumed at step {saved['step']}", flush=True)
     return int(saved["step"])
 

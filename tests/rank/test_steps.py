@@ -11,7 +11,8 @@ from trainer_agent.rank.totals import total_steps
 
 def steps_in(calls: str) -> list[str]:
     """The optimizer calls of each step, the one that is held back at the end included."""
-    cycle, done, held = OptimizerCycle(), [], ""
+    cycle, held = OptimizerCycle(), ""
+    done: list[str] = []
     for call in calls:
         ended_before, ends_now = cycle.on_step(ord(call))
         if ended_before:

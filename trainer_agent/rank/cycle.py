@@ -16,6 +16,8 @@ class OptimizerCycle:
 
     def on_step(self, who: int) -> tuple[bool, bool]:
         """Optimizer `who` has stepped: (a step had ended before this call, a step ends with this call)."""
+        if not self._open and self._last == (who,):
+            return False, True
         ended_before = self._comes_round(who)
         if ended_before:
             self._last = tuple(self._open)

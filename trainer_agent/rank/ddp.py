@@ -12,10 +12,11 @@ from trainer_agent.rank.timeline import Segment
 from trainer_agent.wire.record import FLAG_COMM_MEASURED
 
 
-@dataclass
+@dataclass(slots=True)
 class DdpModel:
     """One wrapped model. `nbytes` are the gradient bytes of one synchronisation."""
 
+    ddp: weakref.ref[Any]
     on_cuda: bool
     nbytes: int
     buckets: int = 1
@@ -30,18 +31,20 @@ class DdpModels:
     def __init__(self, probe: Probe, deep: DeepHook | None) -> None:
         self._probe = probe
         self._deep = deep
-        self._models: weakref.WeakKeyDictionary[Any, DdpModel] = weakref.WeakKeyDictionary()
+        self._models: dict[int, DdpModel] = {}  # by id, forgotten when the model is
         probe.before_step.append(self._add_to)
 
     def meet(self, ddp: Any) -> None:
         """A forward of this model begins."""
-        if ddp in self._models:
+        if id(ddp) in self._models:
             return
         gradients = [p for p in ddp.parameters() if p.requires_grad]
         model = DdpModel(
-            on_cuda=any(p.is_cuda for p in gradients), nbytes=sum(p.numel() * p.element_size() for p in gradients)
+            ddp=weakref.ref(ddp, partial(self._forget, id(ddp))),
+            on_cuda=any(p.is_cuda for p in gradients),
+            nbytes=sum(p.numel() * p.element_size() for p in gradients),
         )
-        self._models[ddp] = model
+        self._models[id(ddp)] = model
         if model.on_cuda:
             use_cuda_clock(self._probe)
         else:
@@ -53,7 +56,7 @@ class DdpModels:
         """The backward that follows will synchronise gradients, unless inside `no_sync` or without gradients."""
         import torch
 
-        self._models[ddp].waits_for_backward = torch.is_grad_enabled() and ddp.require_backward_grad_sync
+        self._models[id(ddp)].waits_for_backward = torch.is_grad_enabled() and ddp.require_backward_grad_sync
 
     def will_sync(self) -> bool:
         """Whether the backward that begins now synchronises gradients."""
@@ -62,14 +65,18 @@ class DdpModels:
     def backward_ended(self) -> None:
         """Gradients of every model that waited for it are synchronised."""
         for model in self._models.values():
-            model.syncs += model.waits_for_backward
-            model.waits_for_backward = False
+            if model.waits_for_backward:
+                model.waits_for_backward = False
+                model.syncs += 1
+
+    def _forget(self, key: int, _: Any) -> None:
+        self._models.pop(key, None)
 
     def _add_to(self, segment: Segment) -> None:
-        for ddp, model in self._models.items():
+        for model in self._models.values():
             if model.syncs:
                 if self._probe.recorder.reads_ddp_timers():
-                    self._probe.guard.run("ddp_timers", self._read_timers, ddp, model, segment)
+                    self._probe.guard.run("ddp_timers", self._read_timers, model.ddp(), model, segment)
                 segment.nbytes += model.nbytes * model.syncs
                 segment.buckets += model.buckets * model.syncs
                 model.syncs = 0

@@ -15,11 +15,12 @@ class Guard:
     def __init__(self, on_failure: Callable[[], None]) -> None:
         self.failed: dict[str, str] = {}
         self._on_failure = on_failure
-        self._home = os.getpid()
+        self.in_child = False
+        os.register_at_fork(after_in_child=self._forked)
 
     def on(self, part: str) -> bool:
         """Whether the part runs here."""
-        return part not in self.failed and os.getpid() == self._home
+        return not self.in_child and part not in self.failed
 
     def run(self, part: str, hook: Hook, *args: Any) -> Any:
         """The hook's answer, or None where it failed or is off."""
@@ -37,15 +38,21 @@ class Guard:
         with contextlib.suppress(Exception):
             self._on_failure()
 
+    def _forked(self) -> None:
+        self.in_child = True
+
     def around(self, part: str, owner: Any, name: str, before: Hook, after: Hook) -> None:
         """Replace `owner.name` by itself with `before(args, kwargs)` and `after(args, kwargs)` around every call."""
         original = getattr(owner, name)
 
         @functools.wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if not self.on(part):
+            if self.in_child or part in self.failed:
                 return original(*args, **kwargs)
-            self.run(part, before, args, kwargs)
+            try:
+                before(args, kwargs)
+            except Exception as error:
+                self.fail(part, error)
             try:
                 return original(*args, **kwargs)
             finally:

@@ -36,6 +36,7 @@ class Probe:
         self.batches_per_epoch: int | None = None
         self._thread = threading.main_thread().ident
         self._batches_per_step = 1
+        self._reasons: dict[str, str] = {}
         self._told: dict[str, Any] = {}
         self._tell_again = True
         atexit.register(self.guard.run, "exit", self._finish)
@@ -99,14 +100,15 @@ class Probe:
         if not self.output.open():
             return
         self.recorder.ring = self.output.steps
-        reasons = self._cannot_see()
-        segment.missing = frozenset(reasons)
+        if self._tell_again or not self.group_seen:
+            self._reasons = self._cannot_see()
+        segment.missing = self._reasons.keys()
         self.recorder.add(segment)
         self.values.drain()
         self._batches_per_step = max(1, segment.batches)
         made = self.recorder.made
         if self._tell_again or made in (4, 16) or self.values.dropped_changed():
-            self._tell(reasons)
+            self._tell(self._reasons)
 
     def _cannot_see(self) -> dict[str, str]:
         distributed: Any = sys.modules.get("torch.distributed")

@@ -3,6 +3,7 @@
 Phases nest, and each moment belongs to the innermost one only, so the parts of a step always add up to the step.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from trainer_agent.rank.clock import Clock
@@ -14,6 +15,21 @@ MAX_MARKS = 512  # of one segment before they are added up early
 
 class Segment:
     """A stretch of the timeline: `phases[i]` is what went on between `marks[i]` and `marks[i + 1]`."""
+
+    __slots__ = (
+        "batches",
+        "buckets",
+        "clock",
+        "collectives",
+        "comm_total",
+        "end",
+        "flags",
+        "marks",
+        "missing",
+        "nbytes",
+        "phases",
+        "us",
+    )
 
     def __init__(self, clock: Clock, start: Any) -> None:
         self.clock = clock
@@ -27,7 +43,7 @@ class Segment:
         self.collectives = 0
         self.batches = 0
         self.flags = 0
-        self.missing: frozenset[str] = frozenset()
+        self.missing: Collection[str] = ()
 
     def add(self, phase: int, mark: Any) -> None:
         """`phase` went on until `mark`."""
