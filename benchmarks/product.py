@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 import httpx
 
 REPO = Path(__file__).resolve().parent.parent
+# What a test run sets for itself; `up` decides these alone, and the settings are the product's.
+NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "PACELINE_HOME", "SECRET_KEY", "DJANGO_SETTINGS_MODULE")
 T = TypeVar("T")
 
 
@@ -54,11 +56,11 @@ def product(*, nodes: int = 2, slots: int = 2) -> Iterator[Product]:
         home = Path(folder)
         command = [sys.executable, "manage.py", "up", "--home", str(home), "--port", str(_free_port())]
         command += ["--nodes", str(nodes), "--slots", str(slots)]
-        environment = {k: v for k, v in os.environ.items() if k not in ("REDIS_URL", "DATABASE_URL", "PACELINE_HOME")}
+        environment = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
         with (home / "up.log").open("wb") as log:
             up = subprocess.Popen(command, cwd=REPO, env=environment, stdout=log, stderr=log)
         try:
-            connection = wait_for(lambda: _connection(home, up), 90, "manage.py up to be ready")
+            connection = wait_for(lambda: _connection(home, up), 120, "manage.py up to be ready")
             yield Product(home=home, **connection)
         finally:
             up.send_signal(signal.SIGTERM)

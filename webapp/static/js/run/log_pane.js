@@ -10,7 +10,7 @@ export function logPane(config) {
   const search = pane.querySelector("input[type=search]"), ranks = pane.querySelector("[data-log-ranks]");
   const follow = pane.querySelector("[data-log-follow]"), count = pane.querySelector("[data-log-count]");
   let timer = null;
-  let rank = "", after = null, before = null, born = 0, busy = false, again = false, following = true, typed = null;
+  let rank = "", after = null, before = null, born = 0, busy = false, again = false, following = true, typed = null, lastTop = 0;
 
   const read = async more => {
     const mine = born;
@@ -72,11 +72,14 @@ export function logPane(config) {
     pane.querySelector("[data-log-none]").hidden = n > 0;
     pane.querySelector("[data-log-none]").textContent = error || say(search.value.trim() || rank !== "" ? "no_hit" : "no_log");
   };
+  // Only a person moves up; a taller list or a smaller pane merely leaves the end behind, and is followed.
   list.addEventListener("scroll", () => {
     const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < AT_END_PX;
-    if (atEnd !== following) follows(atEnd);
+    if (atEnd !== following && (atEnd || list.scrollTop < lastTop)) follows(atEnd);
+    lastTop = list.scrollTop;
     if (list.scrollTop < 80) older();
   }, {passive: true});
+  new ResizeObserver(() => { if (following) toEnd(); }).observe(list);
   search.addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(reload, 250); });
   follow.addEventListener("click", () => follows(!following));
   ranks.addEventListener("click", event => { if (event.target.closest("button")) choose(event.target.closest("button").value); });
