@@ -12,10 +12,10 @@ from webapp.supervisor.local_runs import hurry_shims, shim_pids
 from webapp.supervisor.part import Part
 
 # Seconds after the signal by which each is gone; what is not is killed.
-_RANKS_BY = 4.5
-_RUNS_ENDED_BY = 6.0
-_PARTS_BY = 8.5
-_REDIS_BY = 9.2
+_RANKS_BY = 4.0
+_RUNS_ENDED_BY = 5.5
+_PARTS_BY = 7.8
+_REDIS_BY = 8.5
 _KILLED_S = 0.5
 
 
