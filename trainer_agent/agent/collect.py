@@ -69,7 +69,12 @@ class Collector:
     """All ranks of one attempt on this node."""
 
     def __init__(self, ring_dir: str, ranks: range, positions: dict[int, dict[str, int]]) -> None:
+        self._ring_dir = ring_dir
         self._rings = [RankRings(ring_dir, rank, positions.get(rank, {})) for rank in ranks]
+
+    def follow(self, rank: int) -> None:
+        """Read one more rank from its beginning."""
+        self._rings.append(RankRings(self._ring_dir, rank, {}))
 
     @property
     def positions(self) -> dict[int, dict[str, int]]:

@@ -33,6 +33,10 @@ class Outbox:
         """Whether something happened that the server should hear of now."""
         return bool(self._events)
 
+    def follow(self, rank: int) -> None:
+        """Read the rings of one more rank."""
+        self._collector.follow(rank)
+
     def add_event(self, event: Event) -> None:
         """For the next batch."""
         self._events.append(event)

@@ -60,6 +60,10 @@ class AttemptFiles:
         elif self.shim_is_up and not lives and not (self.folder / "exit.json").exists():
             yield h.ShimLost()
 
+    def kernel_kills(self) -> int:
+        """Processes that the kernel has killed for want of memory since the attempt began."""
+        return autopsy.kernel_kill_count() - self._kernel_kills
+
     def reset(self) -> None:
         """Remove what a launch left, except its logs."""
         paths = [self.folder / name for name in ("shim.json", "exit.json", "stop.json", "plan.json")]
@@ -72,7 +76,7 @@ class AttemptFiles:
     def _exit_facts(self, rank: int, exited: dict[str, Any]) -> dict[str, Any]:
         code, signal_number = exited.get("code"), exited.get("signal")
         text = "" if code == 0 else autopsy.tail_text(self.folder / "ranks" / f"rank{rank}.log")
-        kills = autopsy.kernel_kill_count() - self._kernel_kills
+        kills = self.kernel_kills()
         return {
             "code": code,
             "signal": signal_number,

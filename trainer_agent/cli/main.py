@@ -3,6 +3,7 @@
 import click
 
 from trainer_agent.cli import errors
+from trainer_agent.cli.attach import attach
 from trainer_agent.cli.export import export
 from trainer_agent.cli.incidents import incidents
 from trainer_agent.cli.join import join
@@ -22,7 +23,7 @@ def paceline() -> None:
     """Launch and watch distributed training. The server is PACELINE_URL, or the one of `paceline login`."""
 
 
-for command in (join, login, submit, ls, show, wait, stop, logs, metrics, incidents, export, token, join):
+for command in (join, login, submit, attach, ls, show, wait, stop, logs, metrics, incidents, export, token, join):
     paceline.add_command(command)
 
 
