@@ -2,8 +2,8 @@
 
 `python -m benchmarks.live` starts the whole product, trains with 4 ranks on two nodes and opens the run page in
 Chromium. For every step it measures the time from its end in the slowest rank (the rank's own record; same machine,
-same clock) to the moment at which a step-time chart that holds it has been drawn. Then it stores a run of 20,000 steps x
-4 ranks and measures the first draw of the runs list and of that run's page, from the start of the navigation.
+same clock) to the moment at which a step-time chart that holds it has been drawn. Then it stores a run of 20,000
+steps x 4 ranks and measures the first draw of the runs list and of its page, from the start of the navigation.
 Last line: `{p50_s, p95_s, ranks, steps, list_first_draw_s, run_first_draw_s}`.
 """
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-RANK_ENTRY = "rank_entry.py"  # trainer_agent/shim/rank_entry.py: one rank's parent; log file, exit record, then your code
+# trainer_agent/shim/rank_entry.py, the parent of one rank: log file, your code, exit record.
+RANK_ENTRY = "rank_entry.py"
 
 
 def torchrun_argv(
