@@ -79,8 +79,10 @@ def request_stop(run: Run, actor: str) -> bool:
         hint(PLACE)
         return True
     if run.is_attached and attempt.status == Status.STOPPING:  # one node has failed; a person ends the others
-        stop_parts(attempt, run.spec["grace"], "user_stop")
-        return True
+        asked = attempt.commands.filter(kind=CommandKind.STOP).exists()
+        if not asked:
+            stop_parts(attempt, run.spec["grace"], "user_stop")
+        return not asked
     return stop(attempt, cause=Cause.USER, reason="user_stop", actor=actor)
 
 

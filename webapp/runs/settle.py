@@ -109,7 +109,7 @@ def stop_parts(attempt: Attempt, grace: float, reason: str) -> None:
     """Order every node that may hold something of the attempt to stop it, and prove it."""
     signal = RunSpec.model_validate(attempt.run.spec).stop_signal
     for part in attempt.parts.filter(finished_at=None).select_related("node"):
-        if part.node is None or withdraw_start(part):
+        if part.node is None or (not attempt.run.is_attached and withdraw_start(part)):
             finish_part(part, timezone.now())
         else:
             order(CommandKind.STOP, part.node, attempt, signal=signal, grace=grace, reason=reason)
