@@ -116,3 +116,12 @@ def test_the_list_tells_each_person_only_of_their_projects(server, run):
         run_changed(run)
         until(lambda: source.frames)
     assert [found["run"] for found in source.frames] == [run.uid]
+
+
+def test_pages_that_go_away_leave_nothing_behind(server, run, redis_client):
+    """Also when they go in the very moment in which their stream is being opened."""
+    source = follows(server, run)
+    for _k in range(15):
+        with source.open(after=live.cursor(run.uid)):
+            until(lambda: source.status == 200)
+    until(lambda: not [client for client in redis_client.client_list() if client["cmd"] == "xread"], 5)

@@ -1,5 +1,6 @@
 """A capped Redis stream as server-sent events: no gap and no duplicate, or one `resync`."""
 
+import asyncio
 import json
 import re
 import time
@@ -16,6 +17,7 @@ from webapp.redis import async_connection
 KEEP_ALIVE_S = 10.0
 CHECK_S = 30.0  # between two looks whether the person may still follow
 _AT_ONCE = 200
+_BLOCK_MS = 1_000  # between two looks whether the page went away
 _ID = re.compile(r"\d{1,20}-\d{1,20}")
 _FIELD = names.FIELD.encode()
 
@@ -47,13 +49,15 @@ async def _follow(
 ) -> AsyncIterator[bytes]:
     yield b"retry: 1000\n\n"
     last = after or await _newest(client, stream)
-    check_at = time.monotonic() + CHECK_S
+    check_at, quiet_until = time.monotonic() + CHECK_S, time.monotonic() + KEEP_ALIVE_S
     unsure = bool(after)
     while True:
         if unsure and not await _is_there(client, stream, last):
             last = await _newest(client, stream)
             yield _event(last, b'{"kind":"resync"}')
-        replies: Any = await client.xread({stream: last}, count=_AT_ONCE, block=int(KEEP_ALIVE_S * 1000))
+        if _is_cancelled():
+            return
+        replies: Any = await client.xread({stream: last}, count=_AT_ONCE, block=_BLOCK_MS)
         entries = replies[0][1] if replies else []
         if time.monotonic() >= check_at:
             check_at = time.monotonic() + CHECK_S
@@ -63,9 +67,16 @@ async def _follow(
             last = entry_id.decode()
             if wanted(fields[_FIELD]):
                 yield _event(last, fields[_FIELD])
-        if not entries:
+        if time.monotonic() >= quiet_until:
             yield b": still here\n\n"
+            quiet_until = time.monotonic() + KEEP_ALIVE_S
         unsure = len(entries) == _AT_ONCE  # behind: what comes next may be trimmed before it is read
+
+
+def _is_cancelled() -> bool:
+    """The page went away. The Redis client sometimes swallows the cancellation itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def _is_there(client: redis.asyncio.Redis, stream: str, last: str) -> bool:

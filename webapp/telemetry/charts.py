@@ -1,8 +1,9 @@
 """The panels of an attempt's page: reads the window, then `panels.py` makes the numbers and the sentence."""
 
 from webapp.runs.models import Attempt
-from webapp.telemetry import panels
-from webapp.telemetry.panels import Group, Panel
+from webapp.telemetry import heat_panel, panels, value_panels
+from webapp.telemetry.heat_panel import Ground, Group
+from webapp.telemetry.panel_lines import Draw, Panel
 from webapp.telemetry.points import BUSBW, COMM_TOTAL, LOCAL, STEP, TRANSFER, WAIT
 from webapp.telemetry.read import Reader, Series
 from webapp.telemetry.spread import Rank, middle_of, ranked
@@ -25,7 +26,7 @@ class Charts:
     """Several panels of one window, read at one moment."""
 
     def __init__(self, attempt: Attempt, lo: int | None, hi: int | None, width: int) -> None:
-        self.attempt, self.lo, self.hi, self.width = attempt, lo, hi, width
+        self.attempt, self.lo, self.hi, self.draw = attempt, lo, hi, Draw(width)
         self.reader = Reader(attempt)
         self._read: dict[str, Series] = {}
 
@@ -34,9 +35,9 @@ class Charts:
         kind, _colon, name = panel_id.partition(":")
         makers = {"step_time": self._step_time, "phases": self._phases, "comm": self._comm, "busbw": self._busbw}
         if kind == "value":
-            found = panels.value(self._series(name), self.width)
+            found = value_panels.value(self._series(name), self.draw)
         elif kind == "device":
-            found = panels.device(self._series(name), node_names(self.attempt, name), self.width)
+            found = value_panels.device(self._series(name), node_names(self.attempt, name), self.draw)
         elif kind == "heat":
             found = self._heat(name)
         else:
@@ -44,37 +45,35 @@ class Charts:
         return {"id": panel_id, **found}
 
     def _step_time(self) -> Panel:
-        return panels.step_time(self._series(LOCAL), self._step(), self.width)
+        return panels.step_time(self._series(LOCAL), self._ranked(LOCAL), self.draw)
 
     def _phases(self) -> Panel:
         parts = {phase: self._series(f"phase/{phase}") for phase in panels.PHASES}
-        return panels.phases(parts, self._step(), self.width)
+        return panels.phases(parts, self._step(), self.draw)
 
     def _comm(self) -> Panel:
-        return panels.comm(self._series(TRANSFER), self._series(WAIT), self._late(), self._step(), self.width)
+        late = late_rank(self._ranked(LOCAL))
+        return panels.comm(self._series(TRANSFER), self._series(WAIT), late, self._step(), self.draw)
 
     def _busbw(self) -> Panel:
-        return panels.busbw(self._series(BUSBW), self.width)
+        return panels.busbw(self._series(BUSBW), self.draw)
 
     def _heat(self, phase: str) -> Panel:
         name = METRIC_OF_HEAT[phase]
         whole = self.reader.series(name, max_rows=128)
-        groups = groups_of(self.attempt)
-        series, step = self._series(name), self._step()
-        ranks = ranked(series.values, series.columns, step)
-        middle = middle_of(whole.values)
-        return panels.heat(phase, series, groups, step=step, width=self.width, middle=middle, ranks=ranks)
+        ground = Ground(middle_of(whole.values), self._step(), groups_of(self.attempt))
+        return heat_panel.heat(phase, self._series(name), self._ranked(name), ground, self.draw.width)
 
     def _step(self) -> float:
         return middle_of(self._series(STEP).values)
 
-    def _late(self) -> Rank | None:
-        own = self._series(LOCAL)
-        return late_rank(ranked(own.values, own.columns, self._step()))
+    def _ranked(self, name: str) -> list[Rank]:
+        series = self._series(name)
+        return ranked(series.values, series.columns, self._step())
 
     def _series(self, name: str) -> Series:
         if name not in self._read:
-            self._read[name] = self.reader.series(name, self.lo, self.hi, self.width * _ROWS_PER_PIXEL)
+            self._read[name] = self.reader.series(name, self.lo, self.hi, self.draw.width * _ROWS_PER_PIXEL)
         return self._read[name]
 
 

@@ -24,15 +24,16 @@ class Rank:
 
 def median(values: Floats, axis: int) -> Floats:
     """Median over an axis, gaps left out; NaN where nothing is."""
-    ordered = np.sort(values, axis=axis)  # NaN goes last
-    count = np.sum(~np.isnan(values), axis=axis, keepdims=True)
-    if not values.shape[axis]:
-        return np.full(np.delete(np.array(values.shape), axis), np.nan)
-    low = np.take_along_axis(ordered, np.maximum((count - 1) // 2, 0), axis=axis)
-    high = np.take_along_axis(ordered, np.minimum(count // 2, values.shape[axis] - 1), axis=axis)
-    with np.errstate(invalid="ignore"):
-        middle = np.where(low == high, low, low + (high - low) / 2)
-    return np.squeeze(np.where(count > 0, middle, np.nan), axis=axis)
+    ordered = np.moveaxis(np.sort(values, axis=axis), axis, 0)  # NaN goes last
+    n = ordered.shape[0]
+    if not n:
+        return np.full(ordered.shape[1:], np.nan)
+    if not np.isnan(ordered[-1]).any():
+        return _between(ordered[(n - 1) // 2], ordered[n // 2])
+    count = np.sum(~np.isnan(ordered), axis=0)[None]
+    low = np.take_along_axis(ordered, np.maximum((count - 1) // 2, 0), axis=0)[0]
+    high = np.take_along_axis(ordered, np.minimum(count // 2, n - 1), axis=0)[0]
+    return np.where(count[0] > 0, _between(low, high), np.nan)
 
 
 def ranked(values: Floats, columns: list[int], step: float) -> list[Rank]:
@@ -41,21 +42,39 @@ def ranked(values: Floats, columns: list[int], step: float) -> list[Rank]:
     A rank stands out when it is above the middle by 5 % of a step and by four times the noise of the others.
     """
     typical = median(values, axis=0)
-    middle = float(median(typical[None, :], axis=1)[0]) if typical.size else np.nan
-    found = []
-    for k, rank in enumerate(columns):
-        others = np.delete(typical, k)
-        others = others[~np.isnan(others)]
-        # Of two ranks the middle is between them: compare with the other one.
-        ground = float(others[0]) if others.size == 1 else middle
-        noise = _SCALE * float(np.median(np.abs(others - np.median(others)))) if others.size else 0.0
-        more = float(typical[k]) - ground
-        out = others.size > 0 and more > _SHARE * step and more > _Z * max(noise, _LEAST_NOISE * ground)
-        found.append(Rank(rank, float(typical[k]), more, bool(out)))
-    return sorted((r for r in found if not np.isnan(r.more)), key=lambda r: (-r.more, r.rank))
+    seen = np.flatnonzero(~np.isnan(typical))
+    known = typical[seen]
+    if known.size < 2:
+        return [Rank(columns[k], float(typical[k]), 0.0, False) for k in seen]
+    # Of two ranks the middle is between them: compare with the other one.
+    ground = known[::-1] if known.size == 2 else np.full(known.size, np.median(known))
+    noise = np.maximum(_SCALE * _spread_of_others(known), _LEAST_NOISE * ground)
+    more = known - ground
+    out = (more > _SHARE * step) & (more > _Z * noise)
+    found = zip(seen.tolist(), known.tolist(), more.tolist(), out.tolist(), strict=True)
+    ranks = [Rank(columns[k], value, above, stands_out) for k, value, above, stands_out in found]
+    return sorted(ranks, key=lambda rank: (-rank.more, rank.rank))
 
 
 def middle_of(values: Floats) -> float:
     """The median of the ranks' medians; NaN when nothing is there."""
-    typical = median(values, axis=0)
-    return float(median(typical[None, :], axis=1)[0]) if typical.size else float("nan")
+    return middle(median(values, axis=0))
+
+
+def middle(values: Floats) -> float:
+    """The median of a row of numbers; NaN when nothing is there."""
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if known.size else float("nan")
+
+
+def _spread_of_others(known: Floats) -> Floats:
+    """For each number the median distance of all others from their own median."""
+    n = known.size
+    others = np.broadcast_to(known, (n, n))[~np.eye(n, dtype=bool)].reshape(n, n - 1)
+    centre = np.median(others, axis=1, keepdims=True)
+    return np.asarray(np.median(np.abs(others - centre), axis=1))
+
+
+def _between(low: Floats, high: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        return np.where(low == high, low, low + (high - low) / 2)

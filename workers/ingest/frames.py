@@ -1,14 +1,16 @@
 """Live frames of one attempt: the page's panels with only the new x, by the same functions as the page's own."""
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from webapp.live.publish import frame
 from webapp.runs.models import Attempt
-from webapp.telemetry import panels
+from webapp.telemetry import panels, value_panels
+from webapp.telemetry.blocks import Ints
 from webapp.telemetry.charts import METRIC_OF_HEAT, groups_of, late_rank, node_names
-from webapp.telemetry.panels import Panel
+from webapp.telemetry.heat_panel import MOST_ROWS, Ground, heat
+from webapp.telemetry.panel_lines import Draw, Panel
 from webapp.telemetry.points import BUSBW, LOCAL, STEP, TRANSFER, WAIT
 from webapp.telemetry.read import Series
 from webapp.telemetry.spread import middle_of, ranked
@@ -16,6 +18,7 @@ from workers.ingest.window import STEPS, Fresh, Window
 
 EVERY_S = 0.25
 MOST_CELLS = 6_000  # of all heatmaps of one frame; a page reads by itself what a frame lacks
+_LOOK_EVERY_S = 0.05  # for steps that wait for a rank, while nothing comes in
 _WORST_EVERY_S = 5.0  # so that equal ranks do not take turns
 _HEATS = ("local", "step", "backward", "forward", "data", "exposed_comm", "optimizer", "other", "comm_total")
 
@@ -27,6 +30,7 @@ class Frames:
         self.attempt, self.window = attempt, window
         self.learn_places()
         self._next = 0.0
+        self._look_at = 0.0
         self._worst: list[int] = []
         self._worst_until = 0.0
         self._log_ends: dict[int, int] = {}
@@ -44,11 +48,11 @@ class Frames:
         """Seconds until `publish` has something to do; None when there is nothing."""
         if not self._log_ends and not self.window.waiting():
             return None
-        return max(0.0, self._next - now)
+        return max(0.0, self._next - now, self._look_at - now)
 
     def publish(self, now: float) -> None:
         """One round, if it is time."""
-        if now < self._next:
+        if now < self._next or self.wait_s(now) is None:
             return
         fresh = self.window.take(now)
         if fresh:
@@ -58,76 +62,62 @@ class Frames:
             ends = {str(rank): end for rank, end in sorted(self._log_ends.items())}
             self._log_ends = {}
             frame(self.attempt.run.uid, "log", attempt=self.attempt.number, ranks=ends)
-        # A step that waits for a rank is looked at again soon; the first frame after quiet goes at once.
-        self._next = now + EVERY_S if fresh else now + EVERY_S / 5
+        if fresh:  # the first frame after a quiet time goes at once
+            self._next = now + EVERY_S
+        self._look_at = now + _LOOK_EVERY_S
 
     def _panels(self, fresh: Fresh, now: float) -> dict[str, Panel]:
         made = self._step_panels(fresh.steps, now) if fresh.steps else {}
         for name, indexes in fresh.named.items():
             series = self.window.series(name)
+            draw = Draw(STEPS + 1, np.array(sorted(indexes)))
             if series.axis == "time":
                 names = self._nodes if name.startswith("node/") else {}
-                made[f"device:{name}"] = only(panels.device(series, names, STEPS), indexes)
+                made[f"device:{name}"] = value_panels.device(series, names, draw)
             else:
-                made[f"value:{name}"] = only(panels.value(series, STEPS + 1), indexes)
+                made[f"value:{name}"] = value_panels.value(series, draw)
         return {panel_id: {"id": panel_id, **panel} for panel_id, panel in made.items()}
 
     def _step_panels(self, steps: list[int], now: float) -> dict[str, Panel]:
         series = self.window.series
-        width = STEPS + 1
+        draw = Draw(STEPS + 1, np.array(steps))
         step = middle_of(series(STEP).values)
         own = series(LOCAL)
         ranks = ranked(own.values, own.columns, step)
         if now >= self._worst_until:
-            self._worst, self._worst_until = [rank.rank for rank in ranks[:3]], now + _WORST_EVERY_S
-        parts = {phase: series(f"phase/{phase}") for phase in panels.PHASES}
+            self._worst = [rank.rank for rank in ranks[: panels.MOST_WORST]]
+            self._worst_until = now + _WORST_EVERY_S
         made = {
-            "step_time": panels.step_time(own, step, width, keep=self._worst),
-            "phases": panels.phases(parts, step, width),
-            "comm": panels.comm(series(TRANSFER), series(WAIT), late_rank(ranks), step, width),
-            "busbw": panels.busbw(series(BUSBW), width),
+            "step_time": panels.step_time(own, ranks, draw, self._worst),
+            "phases": panels.phases({phase: series(f"phase/{phase}") for phase in panels.PHASES}, step, draw),
+            "comm": panels.comm(series(TRANSFER), series(WAIT), late_rank(ranks), step, draw),
+            "busbw": panels.busbw(series(BUSBW), draw),
         }
-        wanted = set(steps)
-        return {name: only(panel, wanted) for name, panel in made.items()} | self._heats(steps, step)
+        return made | self._heats(steps, step)
 
     def _heats(self, steps: list[int], step: float) -> dict[str, Panel]:
         made, cells = {}, 0
         for phase in _HEATS:
             whole = self.window.series(METRIC_OF_HEAT[phase])
-            new = _rows(whole, steps)
-            cells += new.index.size * min(len(new.columns), panels.MOST_ROWS)
+            new = _rows(whole, np.flatnonzero(np.isin(whole.index, steps)))
+            cells += new.index.size * min(len(new.columns), MOST_ROWS)
             if not new.index.size or cells > MOST_CELLS:
                 continue
-            ranks, middle = ranked(whole.values, whole.columns, step), middle_of(whole.values)
-            made[f"heat:{phase}"] = panels.heat(
-                phase, new, self._groups, step=step, width=STEPS, middle=middle, ranks=ranks
-            )
+            ranks = ranked(whole.values, whole.columns, step)
+            ground = Ground(middle_of(whole.values), step, self._groups)
+            made[f"heat:{phase}"] = heat(phase, new, ranks, ground, STEPS)
         return made
 
 
-def only(panel: Panel, indexes: set[int]) -> Panel:
-    """The panel with only these x."""
-    at = [k for k, x in enumerate(panel["x"]) if x in indexes]
-    cut: dict[str, Any] = {name: [column[k] for k in at] for name, column in panel["columns"].items()}
-    found = {**panel, "x": [panel["x"][k] for k in at], "columns": cut, "points": len(at)}
-    if "nonfinite" in panel:
-        found["nonfinite"] = {x: text for x, text in panel["nonfinite"].items() if int(x) in indexes}
-    return found
-
-
-def _rows(series: Series, steps: list[int]) -> Series:
-    at = np.flatnonzero(np.isin(series.index, steps))
-    return Series(
-        series.name,
-        series.unit,
-        series.axis,
-        series.index[at],
-        series.columns,
-        series.values[at],
-        series.present[at],
-        series.mins[at],
-        series.maxs[at],
-        series.bad[at],
-        0,
-        at.size,
+def _rows(series: Series, at: Ints) -> Series:
+    values = series.values[at]
+    return replace(
+        series,
+        index=series.index[at],
+        values=values,
+        present=series.present[at],
+        mins=values,
+        maxs=values,
+        bad=series.bad[at],
+        total=at.size,
     )

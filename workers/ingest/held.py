@@ -50,9 +50,12 @@ class Held:
     def look(self) -> None:
         """Read again what others write: status and parts."""
         self.attempt.status = Attempt.objects.values_list("status", flat=True).get(pk=self.attempt.pk)
-        self.nodes = list(self.attempt.parts.values_list("node_uid", flat=True))
+        nodes = list(self.attempt.parts.values_list("node_uid", flat=True))
         if self.attempt.run.is_attached:  # its nodes and ranks come as they come
-            self.window.world_size = Attempt.objects.values_list("world_size", flat=True).get(pk=self.attempt.pk)
+            size = Attempt.objects.values_list("world_size", flat=True).get(pk=self.attempt.pk)
+            self.attempt.world_size = self.window.world_size = size
+        if nodes != self.nodes or self.attempt.run.is_attached:
+            self.nodes = nodes
             self.frames.learn_places()
 
     def store(self, received: dict[str, list[bytes]]) -> Applied:

@@ -1,0 +1,89 @@
+"""The rank x step panel: binned to the pixels, its range fixed by the whole run, so that quiet stays pale. Pure."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from webapp.telemetry import findings
+from webapp.telemetry.blocks import Ints
+from webapp.telemetry.panel_lines import MOST_CELLS, Panel, count, numbers
+from webapp.telemetry.panels import MOST_WORST
+from webapp.telemetry.read import Series
+from webapp.telemetry.spread import Rank
+from webapp.telemetry.thinning import bins
+
+MOST_ROWS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A node's ranks, from first to last."""
+
+    name: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a heatmap is read against: the phase's and the step's typical seconds in the whole run, and the nodes."""
+
+    typical: float
+    step: float
+    groups: list[Group]
+
+
+def heat(phase: str, series: Series, ranks: list[Rank], ground: Ground, width: int) -> Panel:
+    """A bin of ranks or steps shows its greatest."""
+    columns = np.array(series.columns, dtype=np.int64)
+    rows = bins(columns.size, MOST_ROWS)
+    across = bins(series.index.size, max(1, min(width, MOST_CELLS // max(1, rows.size))))
+    z = series.maxs.T
+    if z.size:
+        z = np.fmax.reduceat(np.fmax.reduceat(z, rows, axis=0), across, axis=1)
+    x = series.index[across] if series.index.size else series.index
+    return {
+        "unit": "ms",
+        "axis": "step",
+        "x": x.tolist(),
+        "rows": _row_names(columns, rows),
+        "nodes": _node_rows(columns, rows, ground.groups),
+        "z": [numbers(row * 1e3, 1) for row in z],
+        "range": _range(ground),
+        "worst": [f"rank {rank.rank}" for rank in ranks[:MOST_WORST]],
+        "finding": findings.heat(phase, ranks),
+        "reduction": _("every rank") if columns.size <= MOST_ROWS else _("greatest of every bin of ranks"),
+        **count(int(x.size), [series]),
+    }
+
+
+def _row_names(columns: Ints, starts: Ints) -> list[str]:
+    if not columns.size:
+        return []
+    ends = np.append(starts[1:], columns.size) - 1
+    pairs = zip(columns[starts].tolist(), columns[ends].tolist(), strict=True)
+    return [str(first) if first == last else f"{first}–{last}" for first, last in pairs]
+
+
+def _node_rows(columns: Ints, starts: Ints, groups: list[Group]) -> list[list[Any]]:
+    rows: list[list[Any]] = []
+    for group in groups:
+        first, last = np.searchsorted(columns, group.first), np.searchsorted(columns, group.last, "right") - 1
+        if first <= last:
+            row = np.searchsorted(starts, [first, last], "right") - 1
+            rows.append([group.name, int(row[0]), int(row[1])])
+    return rows
+
+
+def _range(ground: Ground) -> list[float]:
+    """From the typical value to half a step above it, in ms, in steps that do not move with every new point."""
+    half = _nice(0.5e3 * ground.step) if ground.step > 0 else 1.0
+    low = 0.0 if np.isnan(ground.typical) else np.floor(ground.typical * 1e3 / (half / 16)) * half / 16
+    return [round(float(low), 3), round(float(low + half), 3)]
+
+
+def _nice(value: float) -> float:
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(next(k for k in (1, 2, 5, 10) if value <= k * power) * power)

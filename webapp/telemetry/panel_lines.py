@@ -1,0 +1,80 @@
+"""What the panels have in common: lines of series, thinned, as JSON numbers. Pure."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from webapp.telemetry.blocks import Floats, Ints
+from webapp.telemetry.read import Series
+from webapp.telemetry.spread import median
+from webapp.telemetry.thinning import Line, raw_line, thin
+
+MOST_CELLS = 40_000  # numbers of one panel
+
+Panel = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """About how many x to draw; in a live frame `only` those x, while the finding speaks of all."""
+
+    width: int
+    only: Ints | None = None
+
+
+def drawn(series: list[Series], index: Ints, lines: dict[str, Line], draw: Draw, factor: float = 1.0) -> dict[str, Any]:
+    """`axis`, `x`, `columns`, `points` and `of` of a panel whose lines lie on `index`; values are times `factor`."""
+    rolled = max((one.level for one in series), default=0)
+    x, columns = thin(index, lines, draw.width, int(16**rolled))
+    if draw.only is not None:
+        at = np.flatnonzero(np.isin(x, draw.only))
+        x, columns = x[at], {name: column[at] for name, column in columns.items()}
+    digits = 3 if factor != 1.0 else None
+    return {
+        "axis": series[0].axis if series else "step",
+        "x": x.tolist(),
+        "columns": {name: numbers(column * factor, digits) for name, column in columns.items()},
+        **count(x.size, series),
+    }
+
+
+def band(series: Series) -> dict[str, Line]:
+    """Least, median and greatest of the ranks."""
+    if not series.columns:
+        return {name: raw_line(np.zeros(0)) for name in ("min", "median", "max")}
+    return {
+        "min": raw_line(np.fmin.reduce(series.mins, axis=1), "low"),
+        "median": raw_line(median(series.values, 1)),
+        "max": raw_line(np.fmax.reduce(series.maxs, axis=1), "high"),
+    }
+
+
+def rank_lines(series: Series, ranks: list[int]) -> dict[str, Line]:
+    """A line for each of these ranks."""
+    at = {rank: k for k, rank in enumerate(series.columns)}
+    return {f"rank {rank}": Line(series.mins[:, at[rank]], series.maxs[:, at[rank]]) for rank in ranks if rank in at}
+
+
+def all_indexes(many: list[Series]) -> Ints:
+    """The indexes of several series together."""
+    return np.unique(np.concatenate([one.index for one in many])) if many else np.zeros(0, np.int64)
+
+
+def placed(index: Ints, series: Series, column: Floats) -> Floats:
+    """A column of a series on a wider index, gaps where the series has none."""
+    full = np.full(index.size, np.nan)
+    full[np.searchsorted(index, series.index)] = column
+    return full
+
+
+def count(points: int, series: list[Series]) -> dict[str, int]:
+    """How many of how many indexes are drawn."""
+    total = max((one.total for one in series), default=0)
+    return {"points": min(points, total), "of": total}
+
+
+def numbers(values: Floats, digits: int | None = None) -> list[float | None]:
+    """For JSON: null for NaN and infinities."""
+    rounded = np.round(values, digits) if digits is not None else values
+    return [v if k else None for v, k in zip(rounded.tolist(), np.isfinite(values).tolist(), strict=True)]

@@ -1,0 +1,91 @@
+"""Panels of what a script logged and of device metrics. Pure."""
+
+from dataclasses import replace
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from webapp.telemetry import findings
+from webapp.telemetry.blocks import Floats, Ints
+from webapp.telemetry.panel_lines import MOST_CELLS, Draw, Panel, band, drawn, rank_lines
+from webapp.telemetry.read import Series
+from webapp.telemetry.spread import median
+from webapp.telemetry.thinning import Line, raw_line
+
+FEW = 4  # ranks that get a line each
+_SMOOTH = 0.1
+_LEAST_WIDTH = 30
+
+
+def value(series: Series, draw: Draw) -> Panel:
+    """One logged metric: a line per rank if few, else the band; a smoothed line; what is no number is marked."""
+    finite = _finite(series)
+    n = len(series.columns)
+    typical = median(finite.values, 1)
+    lines = rank_lines(finite, series.columns) if n <= FEW else band(finite)
+    lines["smooth"] = raw_line(_smoothed(typical))
+    bad = _nonfinite(series)
+    return {
+        "unit": series.unit,
+        **drawn([finite], finite.index, lines, draw),
+        "worst": [],
+        "finding": _finding(series, typical, bad),
+        "reduction": _("each rank") if n <= FEW else _("min, median and max of %(n)s ranks") % {"n": n},
+        "nonfinite": {str(x): text for x, text in bad.items() if draw.only is None or x in draw.only},
+    }
+
+
+def device(series: Series, names: dict[int, str], draw: Draw) -> Panel:
+    """One device metric by time: a line per rank, or per node by its name."""
+    lines = {
+        names.get(column, f"rank {column}"): Line(series.mins[:, k], series.maxs[:, k])
+        for k, column in enumerate(series.columns)
+    }
+    width = max(_LEAST_WIDTH, min(draw.width, MOST_CELLS // max(1, len(series.columns))))
+    now = series.values[-1] if series.index.size else np.zeros(0)
+    now = now[np.isfinite(now)]
+    low, middle, high = (float(f(now)) for f in (np.min, np.median, np.max)) if now.size else (np.nan,) * 3
+    return {
+        "unit": series.unit,
+        **drawn([series], series.index, lines, replace(draw, width=width)),
+        "worst": [],
+        "finding": findings.device(low, middle, high, int(now.size), series.unit),
+        "reduction": _("each node") if names else _("each rank"),
+    }
+
+
+def _finding(series: Series, typical: Floats, bad: dict[int, str]) -> findings.Finding:
+    if not series.index.size:
+        return findings.nothing()
+    at: Ints = np.flatnonzero(~np.isnan(typical))
+    ends = [(int(series.index[k]), float(typical[k])) for k in (at[0], at[-1])] if at.size else [(0, np.nan)] * 2
+    last_bad = max(bad.items()) if bad else None
+    return findings.value(series.name, ends[0], ends[1], last_bad)
+
+
+def _finite(series: Series) -> Series:
+    def only(values: Floats) -> Floats:
+        return np.where(np.isfinite(values), values, np.nan)
+
+    return replace(series, values=only(series.values), mins=only(series.mins), maxs=only(series.maxs))
+
+
+def _nonfinite(series: Series) -> dict[int, str]:
+    found = {}
+    for row in np.flatnonzero(series.bad.any(axis=1)):
+        seen = series.bad[row]
+        infinite = [v for v in (*series.maxs[row][seen], *series.mins[row][seen]) if np.isinf(v)]
+        found[int(series.index[row])] = findings.nonfinite(infinite[0] if infinite else np.nan)
+    return found
+
+
+def _smoothed(values: Floats) -> Floats:
+    """Exponential mean from the first value on; gaps are bridged, not drawn."""
+    out = np.full(values.size, np.nan)
+    mean = weight = 0.0
+    for k, v in enumerate(values.tolist()):
+        if v == v:  # noqa: PLR0124  not NaN, at a tenth of the cost of np.isnan
+            mean = (1 - _SMOOTH) * mean + _SMOOTH * v
+            weight = (1 - _SMOOTH) * weight + _SMOOTH
+            out[k] = mean / weight
+    return out
