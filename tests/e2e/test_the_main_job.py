@@ -78,7 +78,7 @@ def test_the_log_pane_shows_one_rank_alone(page, run):
     rows = page.locator("#log-pane .log > li")
     expect(rows.first).to_have_attribute("data-ranks", "3", timeout=10_000)
     assert set(rows.evaluate_all("rows => rows.map(row => row.dataset.ranks)")) == {"3"}
-    page.fill("#log-pane input[type=search]", "step=7 ")
+    page.fill("#log-pane input[type=search]", "/step=7 /")
     expect(rows).to_have_count(1, timeout=10_000)
     expect(rows.first).to_contain_text("step=7 loss=")
 

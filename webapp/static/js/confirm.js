@@ -18,6 +18,10 @@ dialog.addEventListener("close", () => {
   waiting = null;
   if (!asked || dialog.returnValue !== "yes") return;
   dialog.returnValue = "";
+  if (!asked.form.isConnected) { // a live update has replaced it meanwhile; the answer still counts
+    asked.form.hidden = true;
+    document.body.append(asked.form);
+  }
   asked.form.dataset.confirmed = "yes";
   asked.form.requestSubmit(asked.submitter);
   delete asked.form.dataset.confirmed;
