@@ -59,13 +59,13 @@ def say(line: str) -> None:
 def _attach(folder: Path, plan: dict[str, Any], found: Inventory) -> Watched | None:
     call = AttachCall(plan["url"], plan["token"], {**plan["call"], "inventory": msgspec.to_builtins(found)}, say)
     call.start()
-    give_up_at: float | None = None
+    over_at: float | None = None
     while call.answer is None and not call.refusal:
         call.join(LOOK_EVERY)
-        if give_up_at is None and _is_over(folder):
-            give_up_at = time.monotonic() + (0 if call.failures else FIRST_CALL)
-        if give_up_at is not None and call.answer is None and time.monotonic() >= give_up_at:
-            return None
+        if over_at is None and _is_over(folder):
+            over_at = time.monotonic()
+        if over_at is not None and (call.failures or time.monotonic() - over_at > FIRST_CALL):
+            break
     return call.answer
 
 
