@@ -14,7 +14,7 @@ def environment(tmp: Path, url: str = NOWHERE, token: str = "plt_x") -> dict[str
     """Leftovers of a front would lie in `tmp`."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     login = {"PACELINE_URL": url, "PACELINE_TOKEN": token, "PACELINE_CONFIG": str(tmp / "no-login.json")}
-    return {**clean, **login, "TMPDIR": str(tmp)}
+    return {**clean, **login, "TMPDIR": str(tmp), "OMP_NUM_THREADS": "1"}
 
 
 def command(*argv: str, options: tuple[str, ...] = ()) -> list[str]:

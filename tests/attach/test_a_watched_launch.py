@@ -95,7 +95,7 @@ def test_a_failing_script_keeps_its_exit_code_and_names_its_rank(made, env, tmp_
 def test_a_person_stops_it_from_the_server(made, env):
     command = (*TORCHRUN, "--nproc-per-node=2", SCRIPT, "--steps", "100000", "--step-ms", "50")
     launch = front.start(env, *command, options=("--name", "endless"))
-    run = until(lambda: _with_steps(newest(made), "endless"), 60)
+    run = until(lambda: with_steps(newest(made), "endless"), 60)
 
     made.paceline("stop", run["id"])
     launch.communicate(timeout=60)
@@ -109,7 +109,7 @@ def test_a_person_stops_it_from_the_server(made, env):
 def test_a_deleted_run_lets_its_launch_go_on(made, env):
     command = (*TORCHRUN, "--nproc-per-node=1", SCRIPT, "--steps", "150", "--step-ms", "50")
     launch = front.start(env, *command, options=("--name", "unwanted"))
-    run = until(lambda: _with_steps(newest(made), "unwanted"), 60)
+    run = until(lambda: with_steps(newest(made), "unwanted"), 60)
 
     headers = {"Authorization": f"Bearer {made.token}"}
     httpx.delete(f"{made.url}/api/v1/runs/{run['id']}", headers=headers).raise_for_status()
@@ -120,8 +120,9 @@ def test_a_deleted_run_lets_its_launch_go_on(made, env):
     assert newest(made)["id"] != run["id"]
 
 
-def _with_steps(run: dict[str, Any], name: str) -> dict[str, Any] | None:
-    return run if run.get("name") == name and run["status"] == "running" and run["steps"] > 3 else None
+def with_steps(run: dict[str, Any], name: str) -> dict[str, Any]:
+    """The run once it has the name and trains, else nothing."""
+    return run if run.get("name") == name and run["status"] == "running" and run["steps"] > 3 else {}
 
 
 def processes_of(session: int) -> list[int]:

@@ -149,7 +149,7 @@ def test_a_requeued_job_does_not_join_the_launch_that_was_killed_without_a_word(
 
 
 def test_a_place_whose_agent_fell_silent_is_taken_by_a_new_launch(project):
-    first, _ = attach(call(project, "a" * 16, node_rank=0))
+    attach(call(project, "a" * 16, node_rank=0))
     Node.objects.update(last_heard=timezone.now() - timedelta(minutes=1))
 
     second, _ = attach(call(project, "b" * 16, node_rank=0))

@@ -7,6 +7,7 @@ speaks to the person in single lines on standard error. Exit code 0: the server 
 import contextlib
 import logging
 import os
+import shutil
 import signal
 import sys
 import time
@@ -47,7 +48,11 @@ def main(folder: Path) -> int:
         return NOT_TOLD
     found = inventory.take(python=plan["python"], cpu_slots=None, server_url=plan["url"], gpus=Gpus())
     watched = _attach(folder, plan, found)
-    return NOT_TOLD if watched is None else _watch(folder, plan, found, watched)
+    code = NOT_TOLD if watched is None else _watch(folder, plan, found, watched)
+    if _front_is_gone(folder):  # killed: else it removes these itself
+        for path in (folder, Path(plan["rings"])):
+            shutil.rmtree(path, ignore_errors=True)
+    return code
 
 
 def say(line: str) -> None:
@@ -71,9 +76,12 @@ def _attach(folder: Path, plan: dict[str, Any], found: Inventory) -> Watched | N
 
 def _is_over(folder: Path) -> bool:
     """The command has ended, or whoever held it was killed."""
+    return _front_is_gone(folder) or (folder / "exit.json").exists()
+
+
+def _front_is_gone(folder: Path) -> bool:
     front = read_json(folder / "shim.json")
-    gone = front is not None and not procs.is_alive(int(front["pid"]), int(front["start_time"]))
-    return gone or (folder / "exit.json").exists()
+    return front is not None and not procs.is_alive(int(front["pid"]), int(front["start_time"]))
 
 
 def _watch(folder: Path, plan: dict[str, Any], found: Inventory, watched: Watched) -> int:

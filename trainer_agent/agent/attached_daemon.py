@@ -1,7 +1,5 @@
 """The agent's loop for one attached launch: it ends when the server has all of it, or does not take it."""
 
-import contextlib
-import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -117,13 +115,3 @@ class AttachedDaemon(Daemon):
         """The front's folder stays with the front."""
         if runner is not None:
             runner.handle(h.Forget())
-
-    def _shut(self) -> None:
-        super()._shut()
-        if not self._front_lives():
-            for folder in (self.places.home, self.places.rings(self._start.attempt)):
-                with contextlib.suppress(OSError):
-                    shutil.rmtree(folder)
-
-    def _front_lives(self) -> bool:
-        return AttachedFiles(self.places.home, self.places.home).shim_lives()

@@ -43,18 +43,14 @@ def attach(*, name: str, project: str, job: str, node_rank: int | None, argv: tu
     if environment.RING_DIR in os.environ:
         run_unwatched(argv, "This command is already part of a run.")
     try:
-        login = current()
-        folder = Path(tempfile.mkdtemp(prefix="paceline-attach-"))
-    except (Refused, OSError) as error:
-        run_unwatched(argv, error.message if isinstance(error, Refused) else f"{error}.")
-    facts = facts_of(argv, os.environ, name=name, job=job, node_rank=node_rank, gpus=gpus(os.environ), cpus=cpus())
-    plan = _plan(login, {"project": project, "argv": _printable(argv), **asdict(facts)}, argv)
-    try:
-        with os.fdopen(os.open(folder / "plan.json", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump(plan, file)
+        facts = facts_of(argv, os.environ, name=name, job=job, node_rank=node_rank, gpus=gpus(os.environ), cpus=cpus())
+        plan = _plan(current(), {"project": project, "argv": _printable(argv), **asdict(facts)}, argv)
+        folder = _folder_with(plan)
         os.execv(sys.executable, [sys.executable, "-I", "-S", str(FRONT), str(folder), *argv])  # noqa: S606
-    except OSError as error:
-        run_unwatched(argv, f"{error}.")
+    except Refused as error:
+        run_unwatched(argv, error.message)
+    except Exception as error:  # the launch is worth more than our view of it
+        run_unwatched(argv, f"{type(error).__name__}: {error}.")
 
 
 def run_unwatched(argv: Sequence[str], why: str) -> NoReturn:
@@ -92,6 +88,14 @@ def _plan(login: Login, call: dict[str, Any], argv: Sequence[str]) -> dict[str, 
         "gpus": _chosen(os.environ.get("CUDA_VISIBLE_DEVICES")),
         "call": {"member": member, **call},
     }
+
+
+def _folder_with(plan: dict[str, Any]) -> Path:
+    """A new folder on this machine's own disk, for its owner only, with the plan in it."""
+    folder = Path(tempfile.mkdtemp(prefix="paceline-attach-"))
+    with os.fdopen(os.open(folder / "plan.json", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump(plan, file)
+    return folder
 
 
 def _chosen(devices: str | None) -> list[int] | None:

@@ -102,10 +102,10 @@ class Front:
         if not self.command:
             self._become_the_command(env, libc, parent, mask)
         self.outputs.started()
-        me = tree.look_up(parent)
-        held = {"pid": parent, "start_time": me.start_time if me else 0, "boot_id": tree.boot_id(), "mark": self.mark}
         with contextlib.suppress(OSError):
-            write_json(f"{self.folder}/shim.json", {**held, "launcher": self.command})
+            me = tree.look_up(parent)
+            held = {"pid": parent, "start_time": me.start_time if me else 0, "boot_id": tree.boot_id()}
+            write_json(f"{self.folder}/shim.json", {**held, "mark": self.mark, "launcher": self.command})
 
     def _become_the_command(
         self, env: dict[str, str], libc: ctypes.CDLL, parent: int, mask: set[int | signal.Signals]

@@ -67,7 +67,7 @@ class Event(Message, frozen=True):
     `accepted`       {command}                    the node took a start command
     `refused`        {command, reason, detail}    it could not: port_in_use, no_workdir, no_script, git, upload, spawn
     `launched`       {pid}                        the shim started the launcher
-    `rank_started`   {pid, python, torch, cuda, nccl}
+    `rank_started`   {pid, python, torch, cuda, nccl}; of an attached launch {pid, local_rank, world_size}
     `rank_facts`     {…}                          what the probe can see, total steps if guessed, framework versions
     `rank_exited`    {code, signal, traceback, max_rss_kb, oom}   code is null when a signal ended it
     `dropped`        {what, count, reason}        data that will never come
