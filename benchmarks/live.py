@@ -33,7 +33,7 @@ def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=40)
-    parser.add_argument("--step-ms", type=int, default=200, help="pace of the training loop")
+    parser.add_argument("--step-ms", type=int, default=300, help="pace of the training loop")
     asked = parser.parse_args()
     with product(nodes=2, slots=2) as made, chromium() as browser:
         page = browser.new_page()
@@ -52,6 +52,7 @@ def live_delays(made: Product, page: Page, seconds: float, step_ms: int) -> list
     run = made.paceline(
         *("submit", "--project", "demo", "--name", "live", "--nodes", "2", "--ranks-per-node", "2", "--grace", "3"),
         *("--", str(REPO / "examples" / "tiny_gpt.py"), "--steps", str(steps), "--step-ms", str(step_ms)),
+        *("--batch-size", "2"),  # so that two cores have room for what is measured
     )
     page.goto(f"{made.url}/runs/{run}/")
     wait_for(lambda: (made.api("GET", f"runs/{run}")["steps"] or 0) > 20, 90, "the first 20 steps")
@@ -95,7 +96,7 @@ def first_draws(made: Product, page: Page) -> dict[str, float]:
     ]
     done = subprocess.run(fill, cwd=REPO, capture_output=True, text=True, check=True)
     run = done.stdout.split()[-1]
-    lists = [first_draw(page, f"{made.url}/", "[data-run]") for _ in range(5)]
+    lists = [first_draw(page, f"{made.url}/", "[data-live-row]") for _ in range(5)]
     runs = [first_draw(page, f"{made.url}/runs/{run}/", '[data-panel="step_time"][data-drawn-step]') for _ in range(5)]
     return {"list_first_draw_s": statistics.median(lists), "run_first_draw_s": statistics.median(runs)}
 

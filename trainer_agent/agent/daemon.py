@@ -31,7 +31,7 @@ from trainer_agent.wire.messages import (
 
 log = logging.getLogger(__name__)
 
-TICK = 0.1  # seconds
+TICK = 0.05  # seconds
 FLUSH_IN = 2.0  # seconds that the last batches have to reach Redis when the agent ends
 Post = tuple[int, h.Happening]
 

@@ -16,7 +16,7 @@ from webapp.telemetry.read import Series
 from webapp.telemetry.spread import middle_of, ranked
 from workers.ingest.window import STEPS, Fresh, Window
 
-EVERY_S = 0.25
+EVERY_S = 0.2
 MOST_CELLS = 6_000  # of all heatmaps of one frame; a page reads by itself what a frame lacks
 _LOOK_EVERY_S = 0.05  # for steps that wait for a rank, while nothing comes in
 _WORST_EVERY_S = 5.0  # so that equal ranks do not take turns
