@@ -38,7 +38,8 @@ def web_server() -> Iterator[str]:
     environment = {**os.environ, "DATABASE_URL": database_url(), "PUBLIC_URL": url, "SECRET_KEY": settings.SECRET_KEY}
     environment["DJANGO_SETTINGS_MODULE"] = "webapp.settings"  # those of the tests would choose another Redis
     command = [sys.executable, "-m", "uvicorn", "webapp.asgi:application", "--port", str(port)]
-    process = subprocess.Popen([*command, "--log-level", "warning", "--timeout-graceful-shutdown", "2"], cwd=REPO, env=environment)
+    command += ["--log-level", "warning", "--timeout-graceful-shutdown", "2"]
+    process = subprocess.Popen(command, cwd=REPO, env=environment)
     try:
         until(lambda: process.poll() is not None or _answers(url), 30)
         assert process.poll() is None, "the web server did not start"

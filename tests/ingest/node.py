@@ -43,5 +43,5 @@ class FakeNode:
 def turn(ingest: Ingest, rounds: int = 2) -> None:
     """A few rounds of the loop, without its longest waits."""
     for _k in range(rounds):
-        ingest._patience = lambda _now: 0.01  # type: ignore[method-assign]
+        ingest._patience = lambda now: 0.01  # type: ignore[method-assign]
         ingest.round()

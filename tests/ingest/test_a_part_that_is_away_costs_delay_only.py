@@ -65,7 +65,7 @@ def test_a_cut_connection_to_redis_is_made_anew(attempt, nodes, ingest, redis_cl
     def once_more() -> bool:
         with contextlib.suppress(redis.RedisError):
             turn(ingest, 1)
-        return nodes[0].acked == 1
+        return bool(nodes[0].acked == 1)
 
     until(once_more)
     assert nodes[0].left == 0

@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -19,7 +21,7 @@ def end(nodes) -> None:
     for node, ranks in zip(nodes, ([0, 1], [2, 3]), strict=True):
         for rank in ranks:
             node.say(events=[Event(kind="rank_exited", at=2e9, rank=rank, data={"code": 0, "signal": None})])
-        finished = {"launcher_code": 0, "launcher_signal": None, "survivors": [], "reason": ""}
+        finished: dict[str, object] = {"launcher_code": 0, "launcher_signal": None, "survivors": [], "reason": ""}
         node.say(events=[Event(kind="finished", at=2e9, data=finished)])
 
 
@@ -42,7 +44,7 @@ def test_streams_are_deleted_a_minute_after_the_end(attempt, nodes, ingest, redi
     until(lambda: turn(ingest, 1) or Attempt.objects.get(pk=attempt.pk).compacted)
     orphans.sweep(redis_client)
     assert nodes[0].acked == nodes[0].seq
-    Attempt.objects.update(ended_at=timezone.now() - timezone.timedelta(seconds=61))
+    Attempt.objects.update(ended_at=timezone.now() - timedelta(seconds=61))
     orphans.sweep(redis_client)
     assert redis_client.keys("pl:tel:*") == []
     assert nodes[0].acked == 0

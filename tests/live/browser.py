@@ -39,10 +39,13 @@ class EventSource:
         try:
             yield self
         finally:
-            if self._socket is not None and self._socket.fileno() >= 0:
-                self._socket.shutdown(socket.SHUT_RDWR)
+            self._hang_up()
             thread.join(10)
             client.close()
+
+    def _hang_up(self) -> None:
+        if self._socket is not None and self._socket.fileno() >= 0:
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def _read(self, client: httpx.Client, after: str) -> None:
         headers = {"Last-Event-ID": self.last_id} if self.last_id else {}

@@ -29,8 +29,8 @@ from trainer_agent.wire.messages import AttemptAlive, Event, Inventory, StartAtt
 
 log = logging.getLogger(__name__)
 
-# Seconds between batches of one node. Cost is set by messages, so that many nodes speak less often: 0.1 s up to 8 nodes,
-# 1 s from 80 nodes on.
+# Seconds between batches of one node. Cost is set by messages, so many nodes speak less often: every 0.1 s up to 8
+# nodes, every second from 80 nodes on.
 FLUSH_SOONEST, FLUSH_LATEST, FLUSH_PER_NODE = 0.1, 1.0, 0.0125
 REFUSED_FOR = 60.0  # seconds that a refused attempt waits for another start
 
