@@ -3,6 +3,7 @@
 import re
 from typing import Annotated
 
+from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -42,13 +43,13 @@ class RunSpec(BaseModel):
     def _argv_is_a_script(cls, argv: list[str], info: ValidationInfo) -> list[str]:
         first = argv[0].rsplit("/", 1)[-1]
         if not argv[0].strip():
-            raise ValueError("Name a script or command.")
+            raise ValueError(_("Name a script or command."))
         if any("\0" in part for part in argv):
-            raise ValueError("An argument holds a NUL byte.")
+            raise ValueError(_("An argument holds a NUL byte."))
         if info.data.get("attached"):
             return argv
         if first in ("torchrun", "accelerate", "deepspeed") or "torch.distributed.run" in argv[:3]:
-            raise ValueError("Give only your script and its arguments: Paceline writes the torchrun part itself.")
+            raise ValueError(_("Give only your script and its arguments: Paceline writes the torchrun part itself."))
         return argv
 
     @field_validator("env")
@@ -57,21 +58,21 @@ class RunSpec(BaseModel):
         for name, value in env.items():
             check_env_name(name)
             if "\0" in value:
-                raise ValueError(f"{name} holds a NUL byte.")
+                raise ValueError(_("%(name)s holds a NUL byte.") % {"name": name})
         return env
 
     @field_validator("stop_signal")
     @classmethod
     def _signal_is_known(cls, name: str) -> str:
         if name not in SIGNALS:
-            raise ValueError(f"Choose one of {', '.join(SIGNALS)}.")
+            raise ValueError(_("Choose one of %(names)s.") % {"names": ", ".join(SIGNALS)})
         return name
 
     @field_validator("workdir")
     @classmethod
     def _workdir_is_absolute(cls, path: str) -> str:
         if path and not path.startswith("/"):
-            raise ValueError("Give an absolute path: it is looked up on each node.")
+            raise ValueError(_("Give an absolute path: it is looked up on each node."))
         return path
 
     @field_validator("git_url")
@@ -79,26 +80,28 @@ class RunSpec(BaseModel):
     def _git_url_is_a_url(cls, url: str) -> str:
         # `ext::` and option-like URLs run commands on the node.
         if url and not re.match(r"(https?|ssh|git|file)://|[\w.-]+@[\w.-]+:", url):
-            raise ValueError("Give an https, ssh, git or file URL.")
+            raise ValueError(_("Give an https, ssh, git or file URL."))
         return url
 
     @field_validator("git_ref")
     @classmethod
     def _git_ref_is_a_ref(cls, ref: str) -> str:
         if ref.startswith("-") or re.search(r"[\s~^:?*\[\\]|\.\.", ref):
-            raise ValueError("This is no branch, tag or commit.")
+            raise ValueError(_("This is no branch, tag or commit."))
         return ref
 
     @model_validator(mode="after")
     def _one_source_of_code(self) -> "RunSpec":
         if sum(map(bool, (self.workdir, self.git_url, self.upload_sha256))) > 1:
-            raise ValueError("Choose one source of code: a path on the node, a git URL, or an upload.")
+            raise ValueError(_("Choose one source of code: a path on the node, a git URL, or an upload."))
         return self
 
 
 def check_env_name(name: str) -> None:
     """ValueError with a sentence when `name` cannot be a variable of the user's."""
     if not ENV_NAME.match(name):
-        raise ValueError(f"“{name}” is no name for a variable: letters, digits and underscores only.")
+        raise ValueError(
+            _("“%(name)s” is no name for a variable: letters, digits and underscores only.") % {"name": name}
+        )
     if name in RESERVED_ENV or name.startswith("PACELINE_"):
-        raise ValueError(f"{name} is set by Paceline itself.")
+        raise ValueError(_("%(name)s is set by Paceline itself.") % {"name": name})
