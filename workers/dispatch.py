@@ -43,6 +43,8 @@ def send_commands() -> None:
         except redis.RedisError as error:
             log.warning("command %s not sent, the sweep sends it: %s", command.pk, error)
             return
+        except ValueError:  # of this command's content; the others go out
+            log.exception("command %s for attempt %s cannot be sent", command.pk, command.attempt_key)
 
 
 @app.task(name="workers.dispatch.sweep")  # type: ignore[untyped-decorator]

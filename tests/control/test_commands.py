@@ -71,6 +71,15 @@ def test_a_secret_of_another_key_ends_the_run_with_a_sentence(redis_client, sett
     assert "SECRET_KEY" in wording.outcome_sentence(attempt)
 
 
+def test_a_command_that_cannot_be_built_stops_no_other(redis_client):
+    bad, good = placed(), placed()
+    bad.run.spec["env"] = {"A": "\ud800"}
+    bad.run.save()
+    dispatch.send_commands()
+    sent = {start.attempt for part in good.parts.all() for start in stream(redis_client, part.node)}
+    assert sent == {good.pk}
+
+
 def test_what_nobody_accepted_is_sent_again_until_it_is(redis_client):
     attempt = placed()
     dispatch.sweep()

@@ -12,7 +12,7 @@ from webapp.projects.models import Project, Role
 from webapp.runs import lifecycle
 from webapp.runs.models import Run, Upload
 from webapp.runs.placement import fits_anywhere
-from webapp.runs.spec import RunSpec, check_env_name
+from webapp.runs.spec import RunSpec, check_env_name, check_text
 
 
 def create_run(who: User, asked: RunIn) -> Run:
@@ -22,7 +22,7 @@ def create_run(who: User, asked: RunIn) -> Run:
     problems = {**_secret_problems(asked), **_upload_problem(project, spec), **_size_problem(spec)}
     if problems:
         raise invalid(problems)
-    return lifecycle.create(project=project, owner=who, name=asked.name.strip(), spec=spec, secrets=asked.secrets)
+    return lifecycle.create(project=project, owner=who, name=asked.name, spec=spec, secrets=asked.secrets)
 
 
 def project_named(who: User, slug: str, role: Role) -> Project:
@@ -45,10 +45,9 @@ def _secret_problems(asked: RunIn) -> dict[str, str]:
     for name, value in asked.secrets.items():
         try:
             check_env_name(name)
+            check_text(value, name)
         except ValueError as error:
             return {"secrets": str(error)}
-        if "\0" in value:
-            return {"secrets": _("%(name)s holds a NUL byte.") % {"name": name}}
         if name in asked.env:
             return {"secrets": _("%(name)s is in env too: keep one of them.") % {"name": name}}
     return {}

@@ -3,10 +3,19 @@
 from datetime import datetime
 from typing import Annotated, Any
 
+from django.utils.translation import gettext as _
 from ninja import Schema
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
-from webapp.runs.spec import RunSpec
+from webapp.runs.spec import RunSpec, check_text
+
+
+def _text(name: str) -> str:
+    check_text(name, _("The name"))
+    return name
+
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120), AfterValidator(_text)]
 
 
 class Failure(Schema):
@@ -21,7 +30,7 @@ class RunIn(RunSpec):
     """A run to start: where, its name, its secrets, and the fields of its spec beside them."""
 
     project: str = Field(description="slug of the project")
-    name: Annotated[str, Field(min_length=1, max_length=120)]
+    name: Name
     secrets: dict[str, str] = Field(default={}, description="environment values that nobody can read back")
 
     @field_validator("attached")
@@ -38,7 +47,7 @@ class AttachIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     project: str = Field(default="", description="slug; may be left out by who can start runs in one project only")
-    name: Annotated[str, Field(min_length=1, max_length=120)]
+    name: Name
     member: Annotated[str, Field(min_length=16, max_length=64, description="random name of this agent")]
     job: Annotated[str, Field(max_length=300, description="names the job on all its nodes; empty: one node only")] = ""
     launch: Annotated[str, Field(max_length=100, description="tells launches of a job apart, if counted")] = ""
@@ -68,7 +77,7 @@ class RunChange(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: Annotated[str | None, Field(min_length=1, max_length=120)] = None
+    name: Name | None = None
     retries: Annotated[int | None, Field(ge=0, le=100)] = None
 
 
@@ -180,7 +189,7 @@ class TokenIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: Annotated[str, Field(min_length=1, max_length=80)]
+    name: Annotated[Name, Field(max_length=80)]
     days: Annotated[int | None, Field(gt=0, le=3650, description="until it expires; null: never")] = None
 
 

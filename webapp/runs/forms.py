@@ -18,7 +18,7 @@ from webapp.runs.command_text import split
 from webapp.runs.env_form import EnvRows, initial_rows
 from webapp.runs.folder_field import FolderField
 from webapp.runs.models import Run, Upload
-from webapp.runs.spec import SIGNALS, RunSpec
+from webapp.runs.spec import LONGEST_TIMEOUT_S, SIGNALS, RunSpec
 
 SOURCES = [
     ("none", gettext_lazy("None")),
@@ -76,6 +76,7 @@ class LaunchForm(forms.Form):
     timeout_min = forms.FloatField(
         required=False,
         min_value=0.1,
+        max_value=LONGEST_TIMEOUT_S / 60,
         label=gettext_lazy("Time limit, minutes"),
         help_text=gettext_lazy("Empty: no limit."),
     )

@@ -10,6 +10,8 @@ ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 SIGNALS = ("SIGTERM", "SIGINT", "SIGUSR1", "SIGUSR2")
 # Names that Paceline or the launcher sets itself; a user's value would break the run.
 RESERVED_ENV = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "GROUP_RANK", "PYTHONPATH"})
+LONGEST_TEXT = 100_000  # bytes; Linux starts no process with an argument or variable of 131,072
+LONGEST_TIMEOUT_S = 10 * 365 * 86_400.0
 
 
 class RunSpec(BaseModel):
@@ -30,8 +32,8 @@ class RunSpec(BaseModel):
     grace: Annotated[float, Field(ge=0, le=3600)] = 20.0
     stop_signal: str = "SIGTERM"
     retries: Annotated[int, Field(ge=0, le=100)] = 0
-    timeout: Annotated[float | None, Field(gt=0)] = None  # seconds of running
-    total_steps: Annotated[int | None, Field(gt=0)] = None
+    timeout: Annotated[float | None, Field(gt=0, le=LONGEST_TIMEOUT_S)] = None  # seconds of running
+    total_steps: Annotated[int | None, Field(gt=0, le=10**15)] = None
     deep: bool = False  # per-bucket communication hook
 
     @property
@@ -44,9 +46,10 @@ class RunSpec(BaseModel):
         first = argv[0].rsplit("/", 1)[-1]
         if not argv[0].strip():
             raise ValueError(_("Name a script or command."))
-        if any("\0" in part for part in argv):
-            raise ValueError(_("An argument holds a NUL byte."))
-        if info.data.get("attached"):
+        attached = bool(info.data.get("attached"))
+        for part in argv:
+            check_text(part, _("An argument"), longest=None if attached else LONGEST_TEXT)
+        if attached:
             return argv
         if first in ("torchrun", "accelerate", "deepspeed") or "torch.distributed.run" in argv[:3]:
             raise ValueError(_("Give only your script and its arguments: Paceline writes the torchrun part itself."))
@@ -57,9 +60,14 @@ class RunSpec(BaseModel):
     def _env_names_are_names(cls, env: dict[str, str]) -> dict[str, str]:
         for name, value in env.items():
             check_env_name(name)
-            if "\0" in value:
-                raise ValueError(_("%(name)s holds a NUL byte.") % {"name": name})
+            check_text(value, name)
         return env
+
+    @field_validator("workdir", "git_url", "git_ref", "upload_sha256")
+    @classmethod
+    def _place_is_text(cls, place: str) -> str:
+        check_text(place, _("This"))
+        return place
 
     @field_validator("stop_signal")
     @classmethod
@@ -105,3 +113,16 @@ def check_env_name(name: str) -> None:
         )
     if name in RESERVED_ENV or name.startswith("PACELINE_"):
         raise ValueError(_("%(name)s is set by Paceline itself.") % {"name": name})
+
+
+def check_text(text: str, what: str, longest: int | None = LONGEST_TEXT) -> None:
+    """ValueError with a sentence about `what` when no process or database could take this text."""
+    if "\0" in text:
+        raise ValueError(_("%(name)s holds a NUL byte.") % {"name": what})
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise ValueError(_("%(name)s holds half of a character (a lone surrogate).") % {"name": what}) from None
+    if longest is not None and size > longest:
+        told = {"name": what, "most": f"{longest:,}"}
+        raise ValueError(_("%(name)s is longer than %(most)s bytes. Put it in a file.") % told)
