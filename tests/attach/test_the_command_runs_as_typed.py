@@ -132,16 +132,18 @@ def test_a_killed_agent_is_no_concern_of_the_command(env):
     assert (rest, process.returncode) == ("done\n", 4)
 
 
-def test_a_killed_front_leaves_no_orphan(env):
-    process = start(env, "sh", "-c", "echo $$; exec sleep 1000")
+def test_a_killed_front_leaves_neither_orphan_nor_file(env, tmp_path):
+    process = start(env, "sh", "-c", "echo $$ $PACELINE_RING_DIR; exec sleep 1000")
     assert process.stdout is not None
-    child = int(process.stdout.readline())
+    child, rings = process.stdout.readline().split()
+    until(lambda: agents_of(process.pid))
 
     process.kill()
     process.communicate(timeout=60)
 
     until(lambda: not Path(f"/proc/{child}").exists(), 30)
-    assert not Path(f"/proc/{child}").exists()
+    until(lambda: left_behind(tmp_path) == [] and not Path(rings).exists(), 30)
+    assert left_behind(tmp_path) == []
 
 
 def agents_of(front: int) -> list[int]:
