@@ -8,7 +8,7 @@ WORDS = {
     "transfer": _("transfer"),
     "wait": _("wait"),
     "busbw": _("bus bandwidth"),
-    "measured": _("now"),
+    "slows": _("{rank} slows"),
     "hover_rank": _("rank"),
     "hover_step": _("step"),
     "phase_data": _("data"),

@@ -3,10 +3,11 @@
 from webapp.runs.models import Attempt
 from webapp.telemetry import heat_panel, panels, value_panels
 from webapp.telemetry.heat_panel import Ground, Group
+from webapp.telemetry.onset import ranked_lately
 from webapp.telemetry.panel_lines import Draw, Panel
 from webapp.telemetry.points import BUSBW, COMM_TOTAL, LOCAL, STEP, TRANSFER, WAIT
 from webapp.telemetry.read import Reader, Series
-from webapp.telemetry.spread import Rank, middle_of, ranked
+from webapp.telemetry.spread import Rank, late_rank, middle_of, noise_of
 
 _ROWS_PER_PIXEL = 4
 METRIC_OF_HEAT = {
@@ -61,25 +62,19 @@ class Charts:
     def _heat(self, phase: str) -> Panel:
         name = METRIC_OF_HEAT[phase]
         whole = self.reader.series(name, max_rows=128)
-        ground = Ground(middle_of(whole.values), self._step(), groups_of(self.attempt))
+        ground = Ground(middle_of(whole.values), noise_of(whole.values), self._step(), groups_of(self.attempt))
         return heat_panel.heat(phase, self._series(name), self._ranked(name), ground, self.draw.width)
 
     def _step(self) -> float:
         return middle_of(self._series(STEP).values)
 
     def _ranked(self, name: str) -> list[Rank]:
-        series = self._series(name)
-        return ranked(series.values, series.columns, self._step())
+        return ranked_lately(self._series(name), self._step())
 
     def _series(self, name: str) -> Series:
         if name not in self._read:
             self._read[name] = self.reader.series(name, self.lo, self.hi, self.draw.width * _ROWS_PER_PIXEL)
         return self._read[name]
-
-
-def late_rank(ranks: list[Rank]) -> Rank | None:
-    """The first rank that stands out."""
-    return ranks[0] if ranks and ranks[0].stands_out else None
 
 
 def groups_of(attempt: Attempt) -> list[Group]:

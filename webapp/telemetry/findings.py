@@ -4,8 +4,8 @@ import math
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
+from webapp.runs.templatetags.figures import bytes_
 from webapp.telemetry.spread import Rank
 
 Finding = list[list[str]]
@@ -35,8 +35,12 @@ def step_time(ranks: list[Rank], middle: float) -> Finding:
         return [[_("Rank %(rank)s takes %(time)s a step.") % {"rank": ranks[0].rank, "time": ms(middle)}, ""]]
     if ranks[0].stands_out:
         return _takes_more(ranks)
-    text = _("All %(n)s ranks are in line: %(time)s a step.") % {"n": len(ranks), "time": ms(middle)}
-    return [[text, ""]]
+    text = (
+        _("Both ranks are in line: %(time)s a step.")
+        if len(ranks) == 2
+        else _("All %(n)s ranks are in line: %(time)s a step.")
+    )
+    return [[text % {"n": len(ranks), "time": ms(middle)}, ""]]
 
 
 def heat(phase: str, ranks: list[Rank]) -> Finding:
@@ -100,27 +104,45 @@ def value(name: str, first: tuple[int, float], last: tuple[int, float], bad: tup
     return [[_("%(name)s is %(value)s at step %(step)s, as at the start.") % told, ""]]
 
 
-def device(low: float, middle: float, high: float, count: int, unit: str) -> Finding:
+def device(low: float, middle: float, high: float, count: int, unit: str, *, of_nodes: bool = False) -> Finding:
     """How one device metric lies over the ranks."""
     if math.isnan(middle):
         return nothing()
-    told = {"low": number(low), "mid": number(middle), "high": number(high), "n": count, "unit": unit}
+    low_text, middle_text, high_text = (_measured(value, unit) for value in (low, middle, high))
+    told = {"low": low_text, "mid": middle_text, "high": high_text, "n": count}
     if count == 1:
-        return [[_("%(mid)s %(unit)s now.") % told, ""]]
-    text = ngettext(
-        "%(mid)s %(unit)s now, from %(low)s to %(high)s over %(n)s line.",
-        "%(mid)s %(unit)s now, from %(low)s to %(high)s over %(n)s lines.",
-        count,
-    )
+        return [[_("The newest sample is %(mid)s.") % told, ""]]
+    if low_text == high_text:
+        text = _("%(mid)s on each of %(n)s nodes.") if of_nodes else _("%(mid)s on each of %(n)s ranks.")
+    elif count == 2:
+        text = _("%(low)s and %(high)s on two nodes.") if of_nodes else _("%(low)s and %(high)s on two ranks.")
+    else:
+        text = (
+            _("%(low)s to %(high)s on %(n)s nodes, the median is %(mid)s.")
+            if of_nodes
+            else _("%(low)s to %(high)s on %(n)s ranks, the median is %(mid)s.")
+        )
     return [[text % told, ""]]
+
+
+def _measured(value: float, unit: str) -> str:
+    """`14 %`, `1.2 GB`: what a person tells apart."""
+    if unit in ("B", "B/s"):
+        return bytes_(value) + unit[1:]
+    return f"{number(round(value, 0 if abs(value) >= 10 else 1))} {unit}".rstrip()
 
 
 def _takes_more(ranks: list[Rank]) -> Finding:
     worst = ranks[0]
     head = _("Rank %(rank)s takes %(more)s more") % {"rank": worst.rank, "more": ms(worst.more)}
-    if len(ranks) == 2:
-        return [[head, "warn"], [_(" than rank %(other)s.") % {"other": ranks[1].rank}, ""]]
-    return [[head, "warn"], [_(" than the median of %(n)s ranks.") % {"n": len(ranks)}, ""]]
+    told = {"other": ranks[1].rank, "n": len(ranks), "step": "" if worst.since is None else number(worst.since)}
+    if worst.since is None:
+        rest = _(" than rank %(other)s.") if len(ranks) == 2 else _(" than the median of %(n)s ranks.")
+    elif len(ranks) == 2:
+        rest = _(" than rank %(other)s since step %(step)s.")
+    else:
+        rest = _(" than the median of %(n)s ranks since step %(step)s.")
+    return [[head, "warn"], [rest % told, ""]]
 
 
 def ms(seconds: float) -> str:

@@ -28,9 +28,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a heatmap is read against: the phase's and the step's typical seconds in the whole run, and the nodes."""
+    """What a heatmap is read against: the phase's and the step's typical seconds in the whole run, and the nodes.
+
+    `noise`: how far above its middle a usual rank's slow steps are.
+    """
 
     typical: float
+    noise: float
     step: float
     groups: list[Group]
 
@@ -78,12 +82,16 @@ def _node_rows(columns: Ints, starts: Ints, groups: list[Group]) -> list[list[An
 
 
 def _range(ground: Ground) -> list[float]:
-    """From the typical value to half a step above it, in ms, in steps that do not move with every new point."""
-    half = _nice(0.5e3 * ground.step) if ground.step > 0 else 1.0
+    """From the typical value to half a step above it, in ms, in steps that do not move with every new point.
+
+    Further where steps are uneven on all ranks: noise must not look like a slow rank.
+    """
+    most = max(0.5 * ground.step, 3 * ground.noise) * 1e3
+    half = _nice(most) if most > 0 else 1.0
     low = 0.0 if np.isnan(ground.typical) else np.floor(ground.typical * 1e3 / (half / 16)) * half / 16
     return [round(float(low), 3), round(float(low + half), 3)]
 
 
 def _nice(value: float) -> float:
     power = 10.0 ** np.floor(np.log10(value))
-    return float(next(k for k in (1, 2, 5, 10) if value <= k * power) * power)
+    return float(next(k for k in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if value <= k * power) * power)

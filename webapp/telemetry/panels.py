@@ -16,7 +16,7 @@ from webapp.telemetry.panel_lines import (
     rank_lines,
 )
 from webapp.telemetry.read import Series
-from webapp.telemetry.spread import Rank, median, middle, middle_of
+from webapp.telemetry.spread import Rank, late_rank, median, middle, middle_of
 from webapp.telemetry.thinning import Line, extremes, raw_line
 
 PHASES = ("data", "forward", "backward", "exposed_comm", "optimizer", "other")
@@ -31,6 +31,7 @@ def step_time(own: Series, ranks: list[Rank], draw: Draw, keep: list[int] | None
         "unit": "ms",
         **drawn([own], own.index, band(own) | rank_lines(own, worst), draw, 1e3),
         "worst": [f"rank {rank}" for rank in worst],
+        "onset": late.since if (late := late_rank(ranks)) else None,
         "finding": findings.step_time(ranks, middle_of(own.values)),
         "reduction": _("min, median and max of %(n)s ranks") % {"n": n} if n > 1 else _("one rank"),
     }

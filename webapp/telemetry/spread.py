@@ -9,17 +9,21 @@ from webapp.telemetry.blocks import Floats
 _SCALE = 1.4826  # MAD to standard deviation
 _Z = 4.0
 _LEAST_NOISE = 0.01  # of the middle
-_SHARE = 0.05  # of a step
+SHARE = 0.05  # of a step
 
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """One rank's typical value in a window, and how far it is above the middle of all ranks."""
+    """One rank's typical value in a window, and how far it is above the middle of all ranks.
+
+    `since`: the step from which on it is so, when that is in the window (`onset.py` looks for it).
+    """
 
     rank: int
     value: float
     more: float
     stands_out: bool
+    since: int | None = None
 
 
 def median(values: Floats, axis: int) -> Floats:
@@ -39,7 +43,8 @@ def median(values: Floats, axis: int) -> Floats:
 def ranked(values: Floats, columns: list[int], step: float) -> list[Rank]:
     """Ranks by how much they take more than the middle, most first. `step`: the whole step's typical time.
 
-    A rank stands out when it is above the middle by 5 % of a step and by four times the noise of the others.
+    A rank stands out when it is above the middle by 5 % of a step and by four times the noise: that of the others, and
+    what its own steps leave open.
     """
     typical = median(values, axis=0)
     seen = np.flatnonzero(~np.isnan(typical))
@@ -50,10 +55,26 @@ def ranked(values: Floats, columns: list[int], step: float) -> list[Rank]:
     ground = known[::-1] if known.size == 2 else np.full(known.size, np.median(known))
     noise = np.maximum(_SCALE * _spread_of_others(known), _LEAST_NOISE * ground)
     more = known - ground
-    out = (more > _SHARE * step) & (more > _Z * noise)
+    out = (more > SHARE * step) & (more > _Z * noise)
+    for k in np.flatnonzero(out):
+        out[k] = more[k] > _Z * _left_open(values[:, seen[k]])
     found = zip(seen.tolist(), known.tolist(), more.tolist(), out.tolist(), strict=True)
     ranks = [Rank(columns[k], value, above, stands_out) for k, value, above, stands_out in found]
     return sorted(ranks, key=lambda rank: (-rank.more, rank.rank))
+
+
+def noise_of(values: Floats) -> float:
+    """How far above its median a usual rank's 95th percentile is: of half the ranks it is less. 0 without values."""
+    seen = values[:, ~np.isnan(values).all(axis=0)]
+    if not seen.size:
+        return 0.0
+    far = np.nanpercentile(seen, 95, axis=0) - median(seen, axis=0)
+    return float(np.percentile(far, 50, method="lower"))
+
+
+def late_rank(ranks: list[Rank]) -> Rank | None:
+    """The first rank that stands out."""
+    return ranks[0] if ranks and ranks[0].stands_out else None
 
 
 def middle_of(values: Floats) -> float:
@@ -65,6 +86,12 @@ def middle(values: Floats) -> float:
     """The median of a row of numbers; NaN when nothing is there."""
     known = values[~np.isnan(values)]
     return float(np.median(known)) if known.size else float("nan")
+
+
+def _left_open(column: Floats) -> float:
+    """Standard error of the median of a rank's values."""
+    known = column[~np.isnan(column)]
+    return float(1.25 * _SCALE * np.median(np.abs(known - np.median(known))) / np.sqrt(known.size))
 
 
 def _spread_of_others(known: Floats) -> Floats:

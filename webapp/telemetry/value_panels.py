@@ -14,6 +14,7 @@ from webapp.telemetry.thinning import Line, raw_line
 
 FEW = 4  # ranks that get a line each
 _SMOOTH = 0.1
+_CALM = 2.0  # times its range that a value goes up and down: then it is drawn as it is
 _LEAST_WIDTH = 30
 
 
@@ -49,7 +50,7 @@ def device(series: Series, names: dict[int, str], draw: Draw) -> Panel:
         "unit": series.unit,
         **drawn([series], series.index, lines, replace(draw, width=width)),
         "worst": [],
-        "finding": findings.device(low, middle, high, int(now.size), series.unit),
+        "finding": findings.device(low, middle, high, int(now.size), series.unit, of_nodes=bool(names)),
         "reduction": _("each node") if names else _("each rank"),
     }
 
@@ -80,7 +81,10 @@ def _nonfinite(series: Series) -> dict[int, str]:
 
 
 def _smoothed(values: Floats) -> Floats:
-    """Exponential mean from the first value on; gaps are bridged, not drawn."""
+    """Exponential mean from the first value on; gaps are bridged, not drawn. Nothing to smooth: as it is."""
+    known = values[~np.isnan(values)]
+    if known.size and np.abs(np.diff(known)).sum() <= _CALM * np.ptp(known):
+        return values
     out = np.full(values.size, np.nan)
     mean = weight = 0.0
     for k, v in enumerate(values.tolist()):

@@ -1,6 +1,7 @@
 """Live frames of one attempt: the page's panels with only the new x, by the same functions as the page's own."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -8,12 +9,13 @@ from webapp.live.publish import frame
 from webapp.runs.models import Attempt
 from webapp.telemetry import panels, value_panels
 from webapp.telemetry.blocks import Ints
-from webapp.telemetry.charts import METRIC_OF_HEAT, groups_of, late_rank, node_names
+from webapp.telemetry.charts import METRIC_OF_HEAT, groups_of, node_names
 from webapp.telemetry.heat_panel import MOST_ROWS, Ground, heat
+from webapp.telemetry.onset import ranked_lately
 from webapp.telemetry.panel_lines import Draw, Panel
 from webapp.telemetry.points import BUSBW, LOCAL, STEP, TRANSFER, WAIT
 from webapp.telemetry.read import Series
-from webapp.telemetry.spread import middle_of, ranked
+from webapp.telemetry.spread import Rank, late_rank, median, middle_of, noise_of
 from workers.ingest.window import STEPS, Fresh, Window
 
 EVERY_S = 0.2
@@ -28,6 +30,7 @@ class Frames:
 
     def __init__(self, attempt: Attempt, window: Window) -> None:
         self.attempt, self.window = attempt, window
+        self.health: dict[str, Any] | None = None  # what the charts say of the ranks, for the list; None: nothing yet
         self.learn_places()
         self._next = 0.0
         self._look_at = 0.0
@@ -83,14 +86,16 @@ class Frames:
         draw = Draw(STEPS + 1, np.array(steps))
         step = middle_of(series(STEP).values)
         own = series(LOCAL)
-        ranks = ranked(own.values, own.columns, step)
-        if now >= self._worst_until:
+        ranks = ranked_lately(own, step)
+        late = late_rank(ranks)
+        self.health = _health(ranks) if ranks else self.health
+        if now >= self._worst_until or (late is not None and self._worst[:1] != [late.rank]):
             self._worst = [rank.rank for rank in ranks[: panels.MOST_WORST]]
             self._worst_until = now + _WORST_EVERY_S
         made = {
             "step_time": panels.step_time(own, ranks, draw, self._worst),
             "phases": panels.phases({phase: series(f"phase/{phase}") for phase in panels.PHASES}, step, draw),
-            "comm": panels.comm(series(TRANSFER), series(WAIT), late_rank(ranks), step, draw),
+            "comm": panels.comm(series(TRANSFER), series(WAIT), late, step, draw),
             "busbw": panels.busbw(series(BUSBW), draw),
         }
         return made | self._heats(steps, step)
@@ -103,10 +108,19 @@ class Frames:
             cells += new.index.size * min(len(new.columns), MOST_ROWS)
             if not new.index.size or cells > MOST_CELLS:
                 continue
-            ranks = ranked(whole.values, whole.columns, step)
-            ground = Ground(middle_of(whole.values), step, self._groups)
+            ranks = ranked_lately(whole, step)
+            ground = Ground(middle_of(whole.values), noise_of(whole.values), step, self._groups)
             made[f"heat:{phase}"] = heat(phase, new, ranks, ground, STEPS)
         return made
+
+
+def _health(ranks: list[Rank]) -> dict[str, Any]:
+    """`Run.health`: the late rank and how much more than the others' work it takes; {} when all are in line."""
+    late = late_rank(ranks)
+    if late is None:
+        return {}
+    others = median(np.array([rank.value for rank in ranks[1:]]), 0)
+    return {"kind": "straggler", "rank": late.rank, "slowdown": round(float(late.more / others), 2)}
 
 
 def _rows(series: Series, at: Ints) -> Series:

@@ -84,7 +84,7 @@ class Held:
         with transaction.atomic():
             hold(self.attempt, self.holder)
             fields = self.summary.fields(self.window.blocks.get(STEP_END))
-            note_data(self.attempt, now=timezone.now(), **fields)
+            note_data(self.attempt, now=timezone.now(), health=self.frames.health, **fields)
         self._noted, self._to_note = now, False
 
     def compact(self, now: float) -> None:

@@ -51,7 +51,7 @@ async function drawCard(card, feed, view) {
   const plot = card.querySelector("[data-plot]");
   card.querySelector("[data-empty]")?.remove();
   try {
-    await DRAW[kind(id)](plot, panel, {range: rangeFor(panel, feed, view)});
+    await DRAW[kind(id)](plot, panel, {range: rangeFor(panel, feed, view), onset: feed.get("step_time")?.onset});
   } catch (error) {
     console.error(`chart ${id} was not drawn`, error);
     return;

@@ -8,12 +8,14 @@ export function quantile(values, q) {
 }
 
 // y range that holds all values, but lets a lone spike (a first step that compiles) leave the picture instead of
-// pressing everything else flat. `peak` is then [index, value] of the highest value outside.
+// pressing everything else flat. `peak` is then [index, value] of the highest value outside. What lasts to the end of
+// the window is no spike: it is what the picture is about.
 export function spanOf(low, high, {zero = false} = {}) {
   const tops = finite(high), bottoms = finite(low);
   if (!tops.length) return {range: [0, 1], peak: null};
   const most = Math.max(...tops), usual = quantile(tops, 0.97), least = zero ? 0 : Math.min(...bottoms);
-  const cut = tops.length >= 20 && most > 2.5 * usual && usual > 0;
+  const lasts = Math.min(...tops.slice(-3)) > 1.25 * usual;
+  const cut = tops.length >= 20 && most > 2 * usual && usual > 0 && !lasts;
   const top = cut ? usual * 1.25 : most;
   const pad = Math.max((top - least) * 0.08, Math.abs(top) * 0.01, 1e-12);
   return {range: [zero ? 0 : least - pad, top + pad], peak: cut ? [high.indexOf(most), most] : null};

@@ -37,7 +37,7 @@ function arrange(box, names) {
 }
 
 function tile(element, panel, name, top) {
-  const y = panel.columns[name], now = last(y), slow = panel.worst?.[0] === name && isLate(panel);
+  const y = bridged(panel.columns[name]), now = last(y), slow = panel.worst?.[0] === name && isLate(panel);
   const [value, unit] = readable(now, panel.unit);
   element.querySelector("span").textContent = Number.isFinite(now) ? `${value} ${unit}` : say("no_value");
   element.classList.toggle("slow", slow);
@@ -48,9 +48,13 @@ function tile(element, panel, name, top) {
     fillcolor: token("c-band"), line: {width: 1.25, color: token(slow ? "lost" : "c-quiet")}}], style, {staticPlot: true});
 }
 
+// Ranks are sampled at their own seconds: one that another rank alone has is no gap.
+const bridged = y => y.map((value, i) => Number.isFinite(value) ? value
+  : Number.isFinite(y[i - 1]) && Number.isFinite(y[i + 1]) ? (y[i - 1] + y[i + 1]) / 2 : value);
+
 function readable(value, unit) {
   if (unit !== "B" && unit !== "B/s") return [number(value, value < 10 && value % 1 ? 1 : 0), unit];
   const power = value > 0 ? Math.min(4, Math.floor(Math.log(value) / Math.log(1024))) : 0;
   const scaled = value / 1024 ** power;
-  return [number(scaled, scaled < 10 && power ? 1 : 0), ["", "K", "M", "G", "T"][power] + unit];
+  return [number(scaled, scaled < 10 && power ? 1 : 0), ["", "k", "M", "G", "T"][power] + unit];
 }

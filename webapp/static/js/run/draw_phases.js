@@ -1,5 +1,6 @@
 // Where a step goes: the phases of the median rank, stacked in their fixed order; waiting is hatched.
 import {hatch, layout, plot, token} from "./chart_style.js";
+import {onsetMark} from "./onset.js";
 import {spanOf} from "./chart_range.js";
 import {say} from "./words.js";
 
@@ -10,7 +11,7 @@ export function drawPhases(element, panel, view) {
   const sums = panel.x.map((_, i) => seen.reduce((sum, phase) => sum + (panel.columns[phase][i] ?? 0), 0));
   const {range} = spanOf(sums, sums, {zero: true});
   return plot(element, seen.map((phase, i) => area(phase, panel, i === seen.length - 1)),
-    layout({xaxis: {range: view.range}, yaxis: {range, hoverformat: ",.1f"}}));
+    layout({shapes: onsetMark(view), xaxis: {range: view.range}, yaxis: {range, hoverformat: ",.1f"}}));
 }
 
 function area(phase, panel, top) {
