@@ -15,6 +15,7 @@ class Offer:
     node: int
     free: tuple[int, ...]
     total: int
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +55,12 @@ class _Plan:
 
 
 def choose(queue: Sequence[Wish], offers: Sequence[Offer]) -> tuple[list[Placement], list[Wait]]:
-    """Place what fits, in order; say why the rest waits.
+    """Place what fits, in order; say why the rest waits. Node ranks count up by name, as people read them.
 
     The first attempt that waits for slots holds back all after it. One that is larger than all reachable nodes
     together holds nobody back: no slot that becomes free could help it.
     """
-    free = {offer.node: offer.free for offer in offers}
+    free = {offer.node: offer.free for offer in sorted(offers, key=lambda offer: (offer.name, offer.node))}
     plan = _Plan()
     ahead = 0
     for wish in queue:
@@ -96,16 +97,16 @@ def fits_anywhere(spec: RunSpec, total_slots: Iterable[int]) -> str:
 
 
 def _fit(wish: Wish, free: dict[int, tuple[int, ...]]) -> tuple[tuple[int, tuple[int, ...]], ...] | None:
-    """The nodes that are filled best by this wish: those with the fewest slots left over, then the oldest."""
+    """The nodes that are filled best by this wish: those with the fewest slots left over, then in their order."""
     able = [
-        (len(slots), node)
-        for node, slots in free.items()
+        (len(slots), place, node)
+        for place, (node, slots) in enumerate(free.items())
         if len(slots) >= wish.ranks_per_node and node not in wish.avoid
     ]
     if len(able) < wish.nodes:
         return None
-    chosen = sorted(able)[: wish.nodes]
-    return tuple((node, tuple(sorted(free[node])[: wish.ranks_per_node])) for _count, node in chosen)
+    chosen = sorted((place, node) for _count, place, node in sorted(able)[: wish.nodes])
+    return tuple((node, tuple(sorted(free[node])[: wish.ranks_per_node])) for _place, node in chosen)
 
 
 def _reason(wish: Wish, offers: Sequence[Offer], ahead: int) -> str:

@@ -53,10 +53,10 @@ def next_port(address: str, after: int | None = None) -> int | None:
 
 def _offers(nodes: dict[int, Node], slots: list[Slot]) -> list[Offer]:
     offers = []
-    for node in nodes:
-        own = [slot for slot in slots if slot.node_id == node]
+    for pk, node in nodes.items():
+        own = [slot for slot in slots if slot.node_id == pk]
         free = tuple(sorted(slot.index for slot in own if slot.attempt_id is None))
-        offers.append(Offer(node=node, free=free, total=len(own)))
+        offers.append(Offer(node=pk, free=free, total=len(own), name=node.name))
     return offers
 
 
