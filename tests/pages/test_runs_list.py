@@ -135,7 +135,7 @@ def test_a_row_says_what_is_wrong_and_what_it_waits_for(project: Project, page: 
     waiting = run(project, "waiting", "queued")
     waiting.attempts.update(waits_for={"reason": "slots", "slots": 4, "nodes": 2, "free": 1})
     text = page.get("/").content.decode()
-    assert "1,366" in text
+    assert "1,367" in text
     assert "3.412" in text
     assert "rank 2 slow, 31 %" in text
     assert 'class="slow"' in text

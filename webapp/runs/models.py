@@ -102,6 +102,11 @@ class Run(Stateful):
         return f"{self.name} {self.uid}"
 
     @property
+    def steps_done(self) -> int | None:
+        """Steps are numbered from 0."""
+        return None if self.last_step is None else self.last_step + 1
+
+    @property
     def is_attached(self) -> bool:
         """Launched by somebody else's scheduler: we watch, and place, retry and stop nothing on our own."""
         return bool(self.spec.get("attached"))
