@@ -95,6 +95,16 @@ def test_a_list_costs_the_same_number_of_queries_however_long_it_is(
         assert len(ed.get("/runs").json()) == 12
 
 
+def test_a_run_of_older_rules_stays_readable(ed: Asker) -> None:
+    run = ed.post("/runs", {"project": "demo", "name": "a", "argv": ["/srv/a.py"]}).json()["id"]
+    row = Run.objects.get(uid=run)
+    row.spec = {**row.spec, "timeout": 1e300, "stop_signal": "SIGHUP", "left_out": 1}
+    row.save()
+    assert [found["id"] for found in ed.get("/runs").json()] == [run]
+    assert ed.get(f"/runs/{run}").json()["spec"]["stop_signal"] == "SIGHUP"
+    assert ed.post(f"/runs/{run}/stop").status_code == 200
+
+
 def test_name_and_retries_can_change(ed: Asker) -> None:
     made = start(ed)
     changed = ed.patch(f"/runs/{made['id']}", {"name": "better", "retries": 3}).json()

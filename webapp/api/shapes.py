@@ -31,7 +31,7 @@ def _newest_attempts(runs: Sequence[Run]) -> list[Attempt]:
 
 
 def _shape(run: Run, attempt: Attempt | None) -> dict[str, Any]:
-    spec = RunSpec.model_validate(run.spec)
+    spec = RunSpec.stored(run.spec)
     return {
         "id": run.uid,
         "name": run.name,

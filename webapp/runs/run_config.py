@@ -13,7 +13,7 @@ from webapp.runs.spec import RunSpec
 
 def tables(run: Run, attempt: Attempt) -> dict[str, Any]:
     """Rows for templates/runs/run/config.html. Secrets are named, never shown."""
-    spec = RunSpec.model_validate(run.spec)
+    spec = RunSpec.stored(run.spec)
     parts = list(attempt.parts.all())
     names = {part.node_rank: part.node_name for part in parts}
     return {

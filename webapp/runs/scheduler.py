@@ -117,7 +117,7 @@ def _claim(attempt: Attempt, node_rank: int, node: Node, indexes: tuple[int, ...
         slots=list(indexes),
         inventory=node.inventory,
     )
-    per_node = RunSpec.model_validate(attempt.run.spec).ranks_per_node
+    per_node = RunSpec.stored(attempt.run.spec).ranks_per_node
     RankState.objects.bulk_create(
         RankState(attempt=attempt, rank=node_rank * per_node + local, node_rank=node_rank, local_rank=local)
         for local in range(per_node)

@@ -26,13 +26,13 @@ def fail(
     actor: str = "",
 ) -> bool:
     """starting, running -> stopping with an outcome, and stop every node at once. False when it was decided before."""
-    grace = min(RunSpec.model_validate(attempt.run.spec).grace, FAILURE_GRACE_S)
+    grace = min(RunSpec.stored(attempt.run.spec).grace, FAILURE_GRACE_S)
     return _stop(attempt, grace, outcome=outcome, cause=cause, reason=reason, detail=detail, actor=actor, level="crit")
 
 
 def stop(attempt: Attempt, *, cause: Cause, reason: str, actor: str, detail: dict[str, Any] | None = None) -> bool:
     """starting, running -> stopping, with the whole grace period."""
-    grace = RunSpec.model_validate(attempt.run.spec).grace
+    grace = RunSpec.stored(attempt.run.spec).grace
     return _stop(
         attempt,
         grace,
@@ -107,7 +107,7 @@ def _stop(attempt: Attempt, grace: float, *, level: str, **decision: Any) -> boo
 
 def stop_parts(attempt: Attempt, grace: float, reason: str) -> None:
     """Order every node that may hold something of the attempt to stop it, and prove it."""
-    signal = RunSpec.model_validate(attempt.run.spec).stop_signal
+    signal = RunSpec.stored(attempt.run.spec).stop_signal
     for part in attempt.parts.filter(finished_at=None).select_related("node"):
         if part.node is None or (not attempt.run.is_attached and withdraw_start(part)):
             finish_part(part, timezone.now())

@@ -1,7 +1,7 @@
 """RunSpec: what a person asks for, validated once for page, API and command line alike."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
@@ -35,6 +35,11 @@ class RunSpec(BaseModel):
     timeout: Annotated[float | None, Field(gt=0, le=LONGEST_TIMEOUT_S)] = None  # seconds of running
     total_steps: Annotated[int | None, Field(gt=0, le=10**15)] = None
     deep: bool = False  # per-bucket communication hook
+
+    @classmethod
+    def stored(cls, fields: dict[str, Any]) -> "RunSpec":
+        """What was accepted once. Later rules judge new runs; they must not make an old one unreadable."""
+        return cls.model_construct(**{name: value for name, value in fields.items() if name in cls.model_fields})
 
     @property
     def world_size(self) -> int:
