@@ -13,7 +13,7 @@ from django.utils import timezone
 from webapp import queue
 from webapp.celery import app
 from webapp.nodes import acl
-from webapp.nodes.commands import due, send
+from webapp.nodes.commands import drop_accepted, due, send
 from webapp.runs import scheduler
 from webapp.runs.secrets import SecretUnreadable
 from workers.upkeep import end_settled, retire_attached, retry_failed, stop_unreadable
@@ -57,6 +57,7 @@ def sweep() -> None:
         retire_attached,
         place,
         send_commands,
+        drop_accepted,
     )
     for step in steps:
         try:

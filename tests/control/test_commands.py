@@ -60,6 +60,23 @@ def test_a_secret_is_in_no_row_no_event_and_no_log(redis_client, caplog):
     assert secrets.values_of(run) == {"TOKEN": VALUE}
 
 
+def test_a_secret_leaves_redis_once_its_start_is_accepted(redis_client):
+    attempt = placed()
+    secrets.keep(attempt.run, {"TOKEN": VALUE})
+    dispatch.sweep()
+    first, second = part_of(attempt, 0), part_of(attempt, 1)
+    say(first, "accepted")
+    dispatch.sweep()
+    assert stream(redis_client, first.node) == []
+    (start,) = stream(redis_client, second.node)
+    assert isinstance(start, messages.StartAttempt)
+    say(second, "accepted")
+    dispatch.sweep()
+    lifecycle.request_stop(attempt.run, "ana")
+    dispatch.send_commands()
+    assert [type(one) for one in stream(redis_client, second.node)] == [messages.StopAttempt]
+
+
 def test_a_secret_of_another_key_ends_the_run_with_a_sentence(redis_client, settings):
     builders.node()
     builders.node()
@@ -93,7 +110,7 @@ def test_what_nobody_accepted_is_sent_again_until_it_is(redis_client):
     say(part, "accepted", command=first.id)
     age(seconds=6)
     dispatch.sweep()
-    assert len(stream(redis_client, part.node)) == 2
+    assert stream(redis_client, part.node) == []
     assert len(stream(redis_client, node_of(attempt, 1))) == 3
 
 

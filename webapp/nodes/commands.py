@@ -91,6 +91,21 @@ def send(command: Command) -> bool:
     return True
 
 
+def drop_accepted() -> None:
+    """Empty the streams of nodes that accepted every command: a start holds decrypted secrets."""
+    nodes = list(Node.objects.filter(removed_at=None).values_list("uid", flat=True))
+    newest = connection().pipeline(transaction=False)
+    for uid in nodes:
+        newest.xrevrange(names.commands(uid), count=1)
+    last = {uid: found[0][0] for uid, found in zip(nodes, newest.execute(), strict=True) if found}
+    # Read after the streams: what is sent from now on lies behind `last` and stays.
+    waiting = set(Command.objects.filter(accepted_at=None, node__uid__in=last).values_list("node__uid", flat=True))
+    trims = connection().pipeline(transaction=False)
+    for uid in last.keys() - waiting:
+        trims.xtrim(names.commands(uid), minid=_after(last[uid]), approximate=False)
+    trims.execute()
+
+
 def to_wire(command: Command) -> messages.Command | None:
     """The message that a row stands for; None when what it was about is gone. A start holds decrypted secrets."""
     if command.kind == CommandKind.FORGET:
@@ -104,9 +119,14 @@ def to_wire(command: Command) -> messages.Command | None:
     return None if found is None else _start(command, found)
 
 
+def _after(entry_id: bytes) -> str:
+    moment, _, count = entry_id.decode().partition("-")
+    return f"{moment}-{int(count) + 1}"
+
+
 def _start(command: Command, part: AttemptNode) -> messages.StartAttempt:
     attempt, run = part.attempt, part.attempt.run
-    spec = RunSpec.model_validate(run.spec)
+    spec = RunSpec.stored(run.spec)
     return messages.StartAttempt(
         v=messages.WIRE_VERSION,
         id=command.pk,
