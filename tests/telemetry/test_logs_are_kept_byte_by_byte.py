@@ -84,6 +84,24 @@ def test_a_rank_that_repeats_itself_is_not_folded(writer):
     ]
 
 
+def test_the_lines_of_a_rank_keep_their_order_when_the_ranks_are_not_level(writer):
+    writer.write(1, b"step 1\nstep 2\nstep 3\n")
+    writer.write(0, b"step 3\nstep 4\n")
+    writer.write(1, b"step 4\n")
+    writer.write(0, b"step 5\nother\nstep 6\n")
+    writer.write(1, b"other\nstep 5\n")
+    entries = logs.lines(writer.attempt)["lines"]
+    assert [(entry["text"], entry["ranks"]) for entry in entries] == [
+        ("step 1", [1]),
+        ("step 2", [1]),
+        ("step 3", [0, 1]),
+        ("step 4", [0, 1]),
+        ("step 5", [0]),
+        ("other", [0, 1]),
+        ("step 6", [0, 1]),
+    ]
+
+
 def test_one_rank_or_the_launchers_can_be_read_alone(writer):
     for rank in (0, 3, logs.launcher(0), logs.launcher(1)):
         writer.write(rank, b"this is %d\n" % rank)

@@ -24,6 +24,7 @@ class Line:
 class Entry:
     """One line on the page: the first rank's text, and all ranks' lines when they are several."""
 
+    place: int
     lines: list[Line] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
@@ -41,25 +42,27 @@ class Entry:
 
 
 def fold(lines: list[Line]) -> list[Entry]:
-    """Entries in order of their first line. Two ranks' lines are equal when they differ in numbers only."""
+    """Entries in which every rank's lines keep their order. Two ranks' lines are equal but for numbers."""
     entries: list[Entry] = []
     open_: dict[str, list[Entry]] = {}
+    last: dict[int, int] = {}  # rank to the place of its newest line: the next one stands below it
     for line in lines:
         same = open_.setdefault(_NUMBER.sub("#", line.text), [])
-        entry = _first_without(same, line)
+        entry = _first_below(last.get(line.rank, -1), same, line)
         if entry is None:
-            entry = Entry()
+            entry = Entry(len(entries))
             same.append(entry)
             entries.append(entry)
         entry.lines.append(line)
+        last[line.rank] = entry.place
     return entries
 
 
-def _first_without(entries: list[Entry], line: Line) -> Entry | None:
-    """The oldest entry that still lacks this rank; one with the very same text is better than a similar one."""
+def _first_below(place: int, entries: list[Entry], line: Line) -> Entry | None:
+    """The oldest entry below a place; one with the very same text is better than a similar one."""
     while entries and line.at - entries[0].lines[0].at > WITHIN_S:
         entries.pop(0)
-    lacking = [entry for entry in entries if all(known.rank != line.rank for known in entry.lines)]
+    lacking = [entry for entry in entries if entry.place > place]
     exact = (entry for entry in lacking if entry.lines[0].text == line.text)
     return next(exact, lacking[0] if lacking else None)
 
