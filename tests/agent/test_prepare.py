@@ -48,10 +48,13 @@ def test_a_script_that_does_not_exist_is_refused_with_the_path_that_was_looked_a
     assert (found.reason, found.detail) == ("no_script", f"The script {tmp_path}/train.py does not exist.")
     assert refusal(tmp_path, argv=["python", "-u", "no/such.py"]).reason == "no_script"
     assert refusal(tmp_path, argv=["no-such-program"]).reason == "no_script"
+    assert refusal(tmp_path, argv=["x" * 5000]).reason == "no_script"
+    assert refusal(tmp_path, argv=["x" * 5000 + ".py"]).reason == "no_script"
 
 
 def test_a_folder_or_an_interpreter_that_does_not_exist_is_refused(tmp_path: Path):
     assert refusal(tmp_path, workdir="/no/such").reason == "no_workdir"
+    assert refusal(tmp_path, workdir="/" + "x" * 5000).reason == "no_workdir"
     assert refusal(tmp_path, node(python="/no/python")).reason == "spawn"
 
 

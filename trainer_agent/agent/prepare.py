@@ -26,7 +26,7 @@ def run_folder(start: StartAttempt, identity: Identity, folder: Path) -> Path:
     """The person's own folder, or work/ with the code that was asked for."""
     if start.workdir:
         workdir = Path(start.workdir)
-        if not workdir.is_dir():
+        if not os.path.isdir(workdir):  # False too where it cannot be looked at
             raise CannotPrepare("no_workdir", f"The folder {workdir} does not exist on this node.")
         if not os.access(workdir, os.R_OK | os.X_OK):
             raise CannotPrepare("no_workdir", f"The agent may not read the folder {workdir}.")
@@ -47,10 +47,10 @@ def require_script(argv: list[str], work: Path, env: Mapping[str, str]) -> None:
     if script is None:
         return
     if script.endswith(".py"):
-        if not (work / script).is_file():
+        if not os.path.isfile(work / script):
             raise CannotPrepare("no_script", f"The script {os.path.normpath(work / script)} does not exist.")
         return
-    beside = (work / script).is_file() and "/" in script
+    beside = os.path.isfile(work / script) and "/" in script
     if not beside and shutil.which(script, path=env.get("PATH")) is None:
         raise CannotPrepare("no_script", f"The program {script} was not found.")
 
