@@ -126,6 +126,15 @@ def test_facts_are_read_once_each_and_key_names_are_kept_apart(tmp_path: Path) -
     assert reader.read_new() == []
 
 
+def test_long_keys_that_differ_at_their_end_stay_two(tmp_path: Path) -> None:
+    facts = FactsWriter(record.ring_path(str(tmp_path), 3, "facts"))
+    reader = ring_reader.facts_reader(str(tmp_path), 3)
+    assert [facts.key("x" * 600 + end) for end in "ab"] == [0, 1]
+    reader.read_new()
+    assert len(set(reader.keys.values())) == 2
+    assert all(len(name) < 500 for name in reader.keys.values())
+
+
 def test_facts_after_a_half_written_line_are_read_and_key_numbers_go_on(tmp_path: Path) -> None:
     path = record.ring_path(str(tmp_path), 3, "facts")
     FactsWriter(path).key("loss")

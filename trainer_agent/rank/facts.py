@@ -1,6 +1,7 @@
 """The facts file of a rank: one JSON object a line, appended in one write, never read again by the writer's process."""
 
 import contextlib
+import hashlib
 import json
 import os
 from typing import Any
@@ -37,8 +38,11 @@ class FactsWriter:
 
 
 def _printable(name: str) -> str:
-    """The name without what UTF-8 cannot carry, and not longer than MAX_NAME."""
-    return name.encode("utf-8", "replace").decode()[:MAX_NAME]
+    """The name without what UTF-8 cannot carry. A long one ends in a digest, so that no two become one."""
+    text = name.encode("utf-8", "replace").decode()
+    if len(text) <= MAX_NAME:
+        return text
+    return f"{text[: MAX_NAME - 18]}…{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def _known_keys(path: str) -> dict[str, int]:
