@@ -83,6 +83,17 @@ def test_the_panel_has_the_onset_and_says_it():
     ]
 
 
+@pytest.mark.django_db
+def test_the_other_sentences_speak_of_the_time_since_the_onset():
+    attempt = builders.running_attempt()
+    tail(attempt, 1, 0, steps=[steps([0, 1, 2, 3], range(200)), steps([0, 1, 2, 3], range(200, 260), slow={1: 200})])
+    said = {
+        name: "".join(text for text, _tone in charts.panel(attempt, name)["finding"]) for name in ("phases", "comm")
+    }
+    assert said["phases"] == ("Since step 200, exposed communication takes 205 ms of a step; before it took 5 ms.")
+    assert said["comm"] == "200 ms of a step is waiting for rank 1, the transfer takes 5 ms."
+
+
 def test_noise_that_all_ranks_have_stays_pale_and_a_slow_rank_does_not():
     quiet = noisy(spread=0.06)
     slow = quiet.copy()

@@ -50,7 +50,7 @@ class Charts:
 
     def _phases(self) -> Panel:
         parts = {phase: self._series(f"phase/{phase}") for phase in panels.PHASES}
-        return panels.phases(parts, self._step(), self.draw)
+        return panels.phases(parts, late_rank(self._ranked(LOCAL)), self._step(), self.draw)
 
     def _comm(self) -> Panel:
         late = late_rank(self._ranked(LOCAL))

@@ -64,6 +64,13 @@ def phases(parts: dict[str, float], step: float) -> Finding:
     return [[_("A step takes %(time)s; the largest part is %(phase)s, %(share)s %%.") % share, ""]]
 
 
+def phase_grew(name: str, before: float, now: float, since: int) -> Finding:
+    """Which phase takes longer since a rank is late. Seconds."""
+    told = {"step": number(since), "phase": PHASE_WORDS[name](), "now": ms(now), "before": ms(before)}
+    head = _("Since step %(step)s, %(phase)s takes %(now)s") % told
+    return [[head, "warn"], [_(" of a step; before it took %(before)s.") % told, ""]]
+
+
 def comm(transfer: float, wait: float, step: float, late: Rank | None) -> Finding:
     """What a step pays for the transfer and for waiting. Seconds."""
     if math.isnan(transfer):

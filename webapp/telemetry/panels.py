@@ -4,6 +4,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from webapp.telemetry import findings
+from webapp.telemetry.blocks import Floats, Ints
 from webapp.telemetry.panel_lines import (
     Draw,
     Panel,
@@ -16,7 +17,7 @@ from webapp.telemetry.panel_lines import (
     rank_lines,
 )
 from webapp.telemetry.read import Series
-from webapp.telemetry.spread import Rank, late_rank, median, middle, middle_of
+from webapp.telemetry.spread import SHARE, Rank, late_rank, median, middle, middle_of
 from webapp.telemetry.thinning import Line, extremes, raw_line
 
 PHASES = ("data", "forward", "backward", "exposed_comm", "optimizer", "other")
@@ -37,13 +38,13 @@ def step_time(own: Series, ranks: list[Rank], draw: Draw, keep: list[int] | None
     }
 
 
-def phases(parts: dict[str, Series], step: float, draw: Draw) -> Panel:
-    """The median rank's phases, stacked; whole rows are kept so that a stack is one real step."""
+def phases(parts: dict[str, Series], late: Rank | None, step: float, draw: Draw) -> Panel:
+    """The median rank's phases, stacked; whole rows are kept so that a stack is one real step. `late`: see `comm`."""
     seen = {name: series for name, series in parts.items() if series.index.size}
     many = list(seen.values())
     index = all_indexes(many)
     columns = {name: placed(index, series, median(series.values, 1)) for name, series in seen.items()}
-    typical = {name: middle(column) for name, column in columns.items()}
+    finding = _phases_finding(index, columns, late, step)
     level = max((series.level for series in many), default=0)
     if level:  # each roll-up as two rows: its mean, then its greatest
         high = {name: placed(index, series, median(series.maxs, 1)) for name, series in seen.items()}
@@ -59,7 +60,7 @@ def phases(parts: dict[str, Series], step: float, draw: Draw) -> Panel:
         "x": index[rows].tolist(),
         "columns": {name: numbers(column[rows] * 1e3, 3) for name, column in columns.items()},
         "worst": [],
-        "finding": findings.phases(typical, step),
+        "finding": finding,
         "reduction": _("median of %(n)s ranks") % {"n": max((len(series.columns) for series in many), default=0)},
         **count(rows.size, many),
     }
@@ -72,12 +73,13 @@ def comm(transfer: Series, wait: Series, late: Rank | None, step: float, draw: D
         "transfer": _on(index, transfer, transfer.mins[:, :1].ravel(), transfer.maxs[:, :1].ravel()),
         "wait": _on(index, wait, median(wait.mins, 1), median(wait.maxs, 1)),
     }
-    waits = middle_of(wait.values)
+    since = late.since if late is not None and late.since is not None else -1
+    transfers, waits = (middle_of(one.values[one.index >= since]) for one in (transfer, wait))
     return {
         "unit": "ms",
         **drawn([transfer, wait], index, lines, draw, 1e3),
         "worst": [],
-        "finding": findings.comm(middle_of(transfer.values), 0.0 if np.isnan(waits) else waits, step, late),
+        "finding": findings.comm(transfers, 0.0 if np.isnan(waits) else waits, step, late),
         "reduction": _("transfer: least of %(n)s ranks; waiting: median of %(n)s ranks") % {"n": len(wait.columns)},
     }
 
@@ -97,6 +99,18 @@ def busbw(series: Series, draw: Draw) -> Panel:
         "finding": findings.busbw(before, before if np.isnan(now) else now, noise),
         "reduction": _("the rank that waits least"),
     }
+
+
+def _phases_finding(index: Ints, columns: dict[str, Floats], late: Rank | None, step: float) -> findings.Finding:
+    """What grew when a rank became late; else the largest part."""
+    if late is not None and late.since is not None and columns:
+        now = index >= late.since
+        grown = {name: (middle(column[~now]), middle(column[now])) for name, column in columns.items()}
+        name = max(grown, key=lambda key: np.nan_to_num(grown[key][1] - grown[key][0]))
+        before, after = grown[name]
+        if after - before > SHARE * step:
+            return findings.phase_grew(name, before, after, late.since)
+    return findings.phases({name: middle(column) for name, column in columns.items()}, step)
 
 
 def _on(index: np.ndarray, series: Series, low: np.ndarray, high: np.ndarray) -> Line:

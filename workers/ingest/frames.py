@@ -94,7 +94,7 @@ class Frames:
             self._worst_until = now + _WORST_EVERY_S
         made = {
             "step_time": panels.step_time(own, ranks, draw, self._worst),
-            "phases": panels.phases({phase: series(f"phase/{phase}") for phase in panels.PHASES}, step, draw),
+            "phases": panels.phases({phase: series(f"phase/{phase}") for phase in panels.PHASES}, late, step, draw),
             "comm": panels.comm(series(TRANSFER), series(WAIT), late, step, draw),
             "busbw": panels.busbw(series(BUSBW), draw),
         }
