@@ -24,7 +24,10 @@ Row = tuple[str, str, str, int, int, float]
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to fill.")
 @json_option
 def export(run: str, output: Path) -> None:
-    """Write run.json, events.json, incidents.json and, for each attempt, ledger.json, metrics.parquet and logs."""
+    """Write a run to files.
+
+    They are run.json, events.json, incidents.json and, for each attempt, ledger.json, metrics.parquet and logs.
+    """
     arrow = _arrow()
     source = server()
     found = source.get(run_path(run))

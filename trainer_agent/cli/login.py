@@ -13,7 +13,10 @@ from trainer_agent.cli.server import Server
 @click.option("--token", envvar="PACELINE_TOKEN", help="Asked for when left out.")
 @json_option
 def login(url: str, token: str | None) -> None:
-    """Save the server URL and an API token (page “API tokens”) in a file that only you can read."""
+    """Save a server and your API token.
+
+    The token comes from the page “API tokens”; both are kept in a file that only you can read.
+    """
     if not token:
         token = click.prompt("API token", hide_input=True, err=True)
     wanted = Login(url.rstrip("/"), token.strip())

@@ -22,7 +22,10 @@ PAUSE = 0.5  # seconds between two looks while following
 @click.option("--follow", is_flag=True, help="Go on until the run has ended.")
 @json_option
 def logs(run: str, rank: int | None, attempt: int | None, follow: bool) -> None:
-    """Print logs: with --rank that rank's bytes, else the lines of all ranks with their rank in front."""
+    """Print what the ranks printed.
+
+    With --rank that rank's bytes, else the lines of all ranks with their rank in front.
+    """
     if follow and wants_json():
         raise click.UsageError("--json prints one document, so it does not go with --follow.")
     source = server()

@@ -23,7 +23,7 @@ def paceline() -> None:
     """Launch and watch distributed training. The server is PACELINE_URL, or the one of `paceline login`."""
 
 
-for command in (join, login, submit, attach, ls, show, wait, stop, logs, metrics, incidents, export, token, join):
+for command in (login, submit, attach, ls, show, wait, stop, logs, metrics, incidents, export, token, join):
     paceline.add_command(command)
 
 

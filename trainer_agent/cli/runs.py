@@ -42,7 +42,10 @@ def show(run: str) -> None:
 @click.argument("run")
 @json_option
 def stop(run: str) -> None:
-    """Ask a run to stop: its stop signal, its grace period, then the end of every process."""
+    """Ask a run to stop.
+
+    It gets its stop signal and its grace period, then every process that is left is killed.
+    """
     found = server().post(run_path(run, "stop"))
     if wants_json():
         print_json(found)
