@@ -49,6 +49,21 @@ def test_an_unknown_total_is_called_unknown(client: Client, attempt: Attempt) ->
     assert "total unknown" in page(client, attempt)
 
 
+def test_a_run_that_is_stopped_in_the_queue_never_started(client: Client, attempt: Attempt) -> None:
+    RankState.objects.filter(attempt=attempt).delete()
+    set_state(attempt, status=Status.ENDED, outcome=Outcome.STOPPED)
+    text = page(client, attempt)
+    assert "never started" in text
+    assert "exited with 0" not in text
+
+
+def test_stopping_asks_in_words_that_fit_the_state(client: Client, attempt: Attempt) -> None:
+    name = attempt.run.name
+    assert f"Stop “{name}”? Its ranks get a signal and 20 s to end" in page(client, attempt)
+    set_state(attempt, status=Status.QUEUED)
+    assert f"Stop “{name}”? It has not started yet" in page(client, attempt)
+
+
 def test_an_old_sign_of_life_is_stale_by_shape_and_class(client: Client, attempt: Attempt) -> None:
     set_state(attempt, process_at=timezone.now() - timedelta(minutes=2))
     text = page(client, attempt, "header")

@@ -148,15 +148,21 @@ def _ranks_say(run: Run, attempt: Attempt, ranks: list[RankState]) -> str:
     if attempt.status == Status.QUEUED:
         return _("not placed yet")
     if attempt.status == Status.ENDED:
-        good = sum(rank.exit_code == 0 for rank in ranks)
-        if good == len(ranks):
-            return _("all exited with 0")
-        return _("%(good)s of %(all)s exited with 0") % {"good": good, "all": len(ranks)}
+        return _ended_ranks_say(ranks)
     if live < len(ranks):
         return _("%(live)s of %(all)s live") % {"live": live, "all": len(ranks)}
     if run.health.get("kind") and run.health.get("rank") is not None:
         return _("%(n)s in line, rank %(rank)s behind") % {"n": len(ranks) - 1, "rank": run.health["rank"]}
     return ngettext("one rank, live", "all live", len(ranks))
+
+
+def _ended_ranks_say(ranks: list[RankState]) -> str:
+    if not any(rank.started_at or rank.exited_at for rank in ranks):
+        return _("never started")
+    good = sum(rank.exit_code == 0 for rank in ranks)
+    if good == len(ranks):
+        return _("all exited with 0")
+    return _("%(good)s of %(all)s exited with 0") % {"good": good, "all": len(ranks)}
 
 
 def _events(run: Run) -> list[tuple[RunEvent, str]]:
