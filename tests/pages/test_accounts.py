@@ -23,7 +23,7 @@ def test_a_person_logs_in_to_the_runs_and_out_again() -> None:
     builders.user("ana")
     client = Client()
     wrong = client.post("/accounts/login/", {"username": "ana", "password": "wrong"})
-    assert "correct username and password" in wrong.content.decode()
+    assert "do not go together" in wrong.content.decode()
     answer = client.post("/accounts/login/", {"username": "ana", "password": "correct horse", "next": "/nodes/"})
     assert answer.headers["Location"] == "/nodes/"
     assert client.post("/accounts/logout/").status_code == 302

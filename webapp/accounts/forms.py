@@ -3,10 +3,21 @@
 from datetime import datetime, timedelta
 
 from django import forms
+from django.contrib.auth.forms import AuthenticationForm, UsernameField
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from webapp.accounts.models import ApiToken
+
+
+class LoginForm(AuthenticationForm):
+    """Django's, in our words."""
+
+    username = UsernameField(label=_("User name"), widget=forms.TextInput(attrs={"autofocus": True}))
+    error_messages = {
+        **AuthenticationForm.error_messages,
+        "invalid_login": _("This user name and password do not go together. Check both and try again."),
+    }
 
 
 class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
