@@ -5,6 +5,8 @@ import subprocess
 import sys
 from typing import Any
 
+from django.core.management import CommandParser
+
 from webapp.supervisor.catalogue import CODE
 from webapp.supervisor.environment import Place
 from webapp.supervisor.home import CannotStart, is_free, read_json
@@ -23,6 +25,10 @@ _SHAPE = ["--project", "demo", "--nodes", "2", "--ranks-per-node", "1", "--env",
 
 class Command(up.Command):
     help = "Everything that `up` starts, and two runs to look at."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.set_defaults(slots=4)  # the two runs leave room for a first one of the visitor's own
 
     def _take_port(self, address: str, port: int) -> int:
         for candidate in range(port, port + 100):
