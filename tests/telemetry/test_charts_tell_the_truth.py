@@ -116,8 +116,20 @@ def test_a_loss_that_is_no_number_is_shown_as_such():
     panel = charts.panel(attempt, "value:loss")
     assert panel["nonfinite"] == {"12": "NaN", "13": "∞", "14": "−∞"}
     assert panel["columns"]["rank 0"] == [4.0, 2.0, None, None, None]
-    assert panel["finding"][0] == ["loss is −∞ at step 14", "crit"]
+    assert panel["finding"][0] == ["loss is NaN since step 12", "crit"]
     json.dumps(panel, allow_nan=False)
+
+
+def test_a_loss_that_became_a_number_again_is_told_with_it():
+    attempt = builders.running_attempt()
+    tail(attempt, 1, values=[values("loss", 0, {0: 4.0, 1: np.nan, 2: 3.0})])
+    assert said(charts.panel(attempt, "value:loss")) == "loss was NaN at step 1; now it is 3."
+
+
+def test_ranks_that_are_sampled_at_seconds_of_their_own_are_all_in_the_sentence():
+    attempt = builders.running_attempt()
+    tail(attempt, 1, samples=[samples("rank/cpu", 0, {100.0: 14.2}), samples("rank/cpu", 1, {101.0: 14.4})])
+    assert said(charts.panel(attempt, "device:rank/cpu")) == "14 % on each of 2 ranks."
 
 
 def test_a_value_of_many_ranks_is_a_band():

@@ -97,11 +97,13 @@ def value(name: str, first: tuple[int, float], last: tuple[int, float], bad: tup
     """Where a logged value is, or that it is no number any more. Pairs of step and value."""
     told = {"name": name[:60], "value": number(last[1]), "step": number(last[0]), "from": number(first[1])}
     if bad is not None:
-        broken = _("%(name)s is %(text)s at step %(step)s")
+        lasts = math.isnan(last[1]) or bad[0] > last[0]
+        broken = _("%(name)s is %(text)s since step %(step)s") if lasts else _("%(name)s was %(text)s at step %(step)s")
         text = broken % {"name": name[:60], "text": bad[1], "step": number(bad[0])}
         if math.isnan(last[1]):
             return [[text, "crit"], [".", ""]]
-        return [[text, "crit"], [_("; its last number is %(value)s.") % told, ""]]
+        rest = _("; its last number was %(value)s.") if lasts else _("; now it is %(value)s.")
+        return [[text, "crit"], [rest % told, ""]]
     if last[0] == first[0]:
         return [[_("%(name)s is %(value)s at step %(step)s.") % told, ""]]
     if last[1] < first[1]:

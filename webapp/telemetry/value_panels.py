@@ -16,6 +16,7 @@ FEW = 4  # ranks that get a line each
 _SMOOTH = 0.1
 _CALM = 2.0  # times its range that a value goes up and down: then it is drawn as it is
 _LEAST_WIDTH = 30
+_RECENT = 10  # seconds in which each rank is sampled at least once
 
 
 def value(series: Series, draw: Draw) -> Panel:
@@ -43,8 +44,7 @@ def device(series: Series, names: dict[int, str], draw: Draw) -> Panel:
         for k, column in enumerate(series.columns)
     }
     width = max(_LEAST_WIDTH, min(draw.width, MOST_CELLS // max(1, len(series.columns))))
-    now = series.values[-1] if series.index.size else np.zeros(0)
-    now = now[np.isfinite(now)]
+    now = _newest(series.values[-_RECENT:])
     low, middle, high = (float(f(now)) for f in (np.min, np.median, np.max)) if now.size else (np.nan,) * 3
     return {
         "unit": series.unit,
@@ -55,13 +55,23 @@ def device(series: Series, names: dict[int, str], draw: Draw) -> Panel:
     }
 
 
+def _newest(values: Floats) -> Floats:
+    """The last number of each column that has one: ranks are sampled at seconds of their own."""
+    if not values.size:
+        return np.zeros(0)
+    known = np.isfinite(values)
+    last = values.shape[0] - 1 - np.argmax(known[::-1], axis=0)
+    return values[last, np.arange(values.shape[1])][known.any(axis=0)]
+
+
 def _finding(series: Series, typical: Floats, bad: dict[int, str]) -> findings.Finding:
     if not series.index.size:
         return findings.nothing()
     at: Ints = np.flatnonzero(~np.isnan(typical))
     ends = [(int(series.index[k]), float(typical[k])) for k in (at[0], at[-1])] if at.size else [(0, np.nan)] * 2
-    last_bad = max(bad.items()) if bad else None
-    return findings.value(series.name, ends[0], ends[1], last_bad)
+    lasting = [step for step in bad if not at.size or step > ends[1][0]]
+    shown = min(lasting) if lasting else max(bad, default=None)
+    return findings.value(series.name, ends[0], ends[1], None if shown is None else (shown, bad[shown]))
 
 
 def _finite(series: Series) -> Series:

@@ -1,8 +1,9 @@
 // Step time by rank: band from least to most, the median, and the three ranks that deviate most, by name.
 import {layout, note, plot, tickFormat, token} from "./chart_style.js";
+import {peakLabel} from "./peak.js";
 import {onsetLabel, onsetMark} from "./onset.js";
 import {isLate, last, spanOf, spread} from "./chart_range.js";
-import {number, say} from "./words.js";
+import {say} from "./words.js";
 
 const DASHES = ["solid", "5px,3px", "1px,3px"];
 
@@ -14,7 +15,7 @@ export function drawStepTime(element, panel, view) {
   const style = layout({margin: {r: 76}, xaxis: {range: view.range},
     yaxis: {range, tickformat: tickFormat(range[1] - range[0]), hoverformat: ",.1f"}});
   style.annotations = [...endLabels(panel, worst, late, range, element.clientHeight - 36),
-    ...(peak ? [peakNote(panel.x[peak[0]], peak[1], view.range)] : []), ...onsetLabel(view, worst[0], late)];
+    ...peakLabel(peak, panel, view.range), ...onsetLabel(view, worst[0], late)];
   style.shapes = onsetMark(view);
   const line = (y, more) => ({x: panel.x, y, mode: "lines", ...more});
   return plot(element, [
@@ -39,8 +40,3 @@ function endLabels(panel, worst, late, range, height) {
 
 const rankLabel = (name, late) =>
   late ? {text: `<b>${name}</b>`, color: token("warn")} : {text: name, color: token("c-tick")};
-
-function peakNote(x, value, [first, final]) {
-  const text = `${number(value)} ms`, atEnd = x > first + 0.85 * (final - first);
-  return note({x, yref: "paper", y: 1, yanchor: "top", xanchor: atEnd ? "right" : "left", text: atEnd ? `${text} ↑` : `↑ ${text}`});
-}
