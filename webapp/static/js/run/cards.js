@@ -33,6 +33,7 @@ export function chartCards(feed, view) {
       delete card.dataset.drawnStep;
       if (shown.has(card)) show(card);
     },
+    outdate: () => shown.forEach(card => { delete card.dataset.drawnStep; }),
     isDrawn: id => [...shown].some(card => card.dataset.panel === id && card.dataset.drawnStep),
     draw: id => Promise.all([...shown].filter(card => card.dataset.panel === id)
       .map(card => drawCard(card, feed, view))),

@@ -68,6 +68,7 @@ tabs(document.getElementById("run-page"));
 cards.watch(document.querySelectorAll("[data-panel]"));
 values.read();
 onThemeChange(() => {
+  cards.outdate(); // no chart may wait with the other theme's colours
   cards.shownIds().forEach(mark);
   showInTab(config.name, config.words, state);
 });
