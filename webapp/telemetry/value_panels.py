@@ -61,7 +61,8 @@ def _newest(values: Floats) -> Floats:
         return np.zeros(0)
     known = np.isfinite(values)
     last = values.shape[0] - 1 - np.argmax(known[::-1], axis=0)
-    return values[last, np.arange(values.shape[1])][known.any(axis=0)]
+    newest: Floats = values[last, np.arange(values.shape[1])]
+    return newest[known.any(axis=0)]
 
 
 def _finding(series: Series, typical: Floats, bad: dict[int, str]) -> findings.Finding:
