@@ -86,7 +86,8 @@ class NodeRow:
         offset, error = self.node.clock_offset, self.node.clock_error
         if offset is None:
             return "–"
-        return f"{1000 * offset:+,.1f} ms" + (f" ± {1000 * error:,.1f}" if error is not None else "")
+        shown = round(1000 * offset, 1) + 0.0  # no "-0.0"
+        return f"{shown:+,.1f} ms" + (f" ± {1000 * error:,.1f}" if error is not None else "")
 
     @property
     def memory_share(self) -> float | None:

@@ -31,7 +31,7 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
 class MemberForm(forms.Form):
     """Add a person by user name."""
 
-    username = forms.CharField(label=_("Username"), max_length=150)
+    username = forms.CharField(label=_("User name"), max_length=150)
     role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=Role.EDITOR)
 
 
