@@ -41,7 +41,7 @@ class LaunchForm(forms.Form):
         max_length=32_000,
         label=gettext_lazy("Script or command, with its arguments"),
         help_text=gettext_lazy("Only yours: the torchrun part is written for you."),
-        widget=forms.Textarea(attrs={"rows": 2, "class": "mono-in", "placeholder": "train.py --lr 3e-4"}),
+        widget=forms.Textarea(attrs={"rows": 2, "class": "mono-in", "placeholder": "/srv/train.py --lr 3e-4"}),
     )
     source = forms.ChoiceField(
         choices=SOURCES, initial="none", label=gettext_lazy("Where the code is"), widget=forms.RadioSelect
