@@ -93,6 +93,12 @@ def test_a_sparkline_fills_its_box_and_breaks_at_gaps() -> None:
     assert (drawn.x, drawn.y) == (70.0, 18.0)
 
 
+def test_a_sparkline_of_the_largest_numbers_stays_in_its_box() -> None:
+    drawn = spark([-1.7e308, 0.0, 1.7e308])
+    assert drawn is not None
+    assert drawn.path == "M0.0 18.0L35.0 10.0L70.0 2.0"
+
+
 def test_a_sparkline_needs_two_values_and_bears_equal_ones() -> None:
     assert spark([]) is None
     assert spark([1.0, None]) is None

@@ -22,10 +22,10 @@ def spark(values: Sequence[float | None]) -> Spark | None:
     if len(seen) < 2:
         return None
     low, high = min(seen), max(seen)
-    span = (high - low) or 1.0
+    span = (high / 2 - low / 2) or 1.0  # halves: the whole of two very large numbers would be infinite
     step = WIDTH / (len(values) - 1)
     points = [
-        None if v is None else (round(i * step, 1), round(EDGE + (HEIGHT - 2 * EDGE) * (high - v) / span, 1))
+        None if v is None else (round(i * step, 1), round(EDGE + (HEIGHT - 2 * EDGE) * ((high / 2 - v / 2) / span), 1))
         for i, v in enumerate(values)
     ]
     lines = [list(group) for there, group in groupby(points, key=lambda point: point is not None) if there]
