@@ -15,7 +15,7 @@ from webapp.runs.models import Attempt
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_client")]
 
-ODD_NAMES = ["loss", "a,b", "50%", "x y/ü·漢", "q?&=#", "user/step", "layers.0/grad\\norm\"'<b>"]
+ODD_NAMES = ["loss", "", "  ", "__proto__", "a,b", "50%", "x y/ü·漢", "q?&=#", "user/step", "layers.0/grad\\norm\"'<b>"]
 
 
 @pytest.fixture

@@ -79,8 +79,9 @@ def is_logged(metric: Metric) -> bool:
 
 
 def _check(panel_id: str) -> None:
-    kind, _colon, name = panel_id.partition(":")
-    if panel_id in PANELS or (kind == "heat" and name in METRIC_OF_HEAT) or (kind in ("value", "device") and name):
+    kind, colon, name = panel_id.partition(":")
+    # A script may log under the empty name.
+    if panel_id in PANELS or (kind == "heat" and name in METRIC_OF_HEAT) or (kind in ("value", "device") and colon):
         return
     raise asked.BadQuestion(_("There is no chart named “%s”.") % panel_id[:80])
 

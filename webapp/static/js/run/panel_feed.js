@@ -2,13 +2,16 @@
 import {ask} from "./ask.js";
 import {fits, keepNewest, merge} from "./panel_merge.js";
 
-const FIRST = 2, MANY = 30; // panels per request
+const FIRST = 2, MANY = 30, LONGEST = 6000; // panels per request, and characters: proxies refuse long addresses
 const MOST_X = 2500;
 const REREAD_MS = 4000; // a shown panel that frames do not carry is read again this often while frames arrive
 
+// As it stands in the address: once for the list, once for the query.
+const addressed = id => encodeURIComponent(encodeURIComponent(id));
+
 export function panelFeed(config, view, redraw) {
   const panels = new Map(), readAt = new Map(), wanted = new Set();
-  const early = new Map(); // deltas that came while their panel was being read
+  const early = new Map(); // id -> one list for each read under way, of the deltas that came meanwhile
   let asked = false, age = 0;
 
   const want = ids => {
@@ -24,23 +27,28 @@ export function panelFeed(config, view, redraw) {
     // The first two come alone, so that the top of the page is drawn while the rest is read.
     const first = panels.size ? 0 : Math.min(FIRST, ids.length);
     if (first) await read(ids.splice(0, first), age);
-    for (let i = 0; i < ids.length; i += MANY) await read(ids.slice(i, i + MANY), age);
+    while (ids.length) await read(ids.splice(0, fitting(ids)), age);
+  };
+  const fitting = ids => {
+    let length = 0;
+    const over = ids.findIndex((id, i) => i === MANY || (length += addressed(id).length) > LONGEST);
+    return over < 0 ? ids.length : Math.max(1, over);
   };
   const read = async (ids, born) => {
-    ids.forEach(id => { readAt.set(id, performance.now()); early.set(id, []); });
+    const missed = new Map(ids.map(id => [id, []]));
+    ids.forEach(id => { readAt.set(id, performance.now()); early.set(id, (early.get(id) ?? new Set()).add(missed.get(id))); });
     // Every id is encoded on its own: the name of a metric may hold a comma.
     const found = await ask(config.urls.panels, {...view.query(), attempt: config.attempt,
       width: innerWidth > 720 ? 600 : 300, ids: ids.map(encodeURIComponent).join(",")});
     if (born !== age) return;
-    const missed = ids.map(id => [id, early.get(id) ?? []]);
-    ids.forEach(id => early.delete(id));
+    missed.forEach((deltas, id) => early.get(id).delete(deltas));
     if (!found) return redraw(ids, {failed: true});
     for (const [id, panel] of Object.entries(found.panels)) panels.set(id, panel);
-    for (const [id, deltas] of missed) deltas.forEach(delta => absorb(id, delta));
+    missed.forEach((deltas, id) => deltas.forEach(delta => absorb(id, delta)));
     redraw(ids);
   };
   const apply = (deltas, shown) => {
-    for (const [id, delta] of Object.entries(deltas)) early.get(id)?.push(delta);
+    for (const [id, delta] of Object.entries(deltas)) early.get(id)?.forEach(list => list.push(delta));
     const known = Object.keys(deltas).filter(id => panels.has(id));
     known.forEach(id => absorb(id, deltas[id]));
     redraw(known);

@@ -41,7 +41,8 @@ export function valueCards(config, cards, devices) {
     const card = template.content.firstElementChild.cloneNode(true);
     card.dataset.key = key;
     card.dataset.panel = `value:${key}`;
-    Object.assign(card.querySelector("h2"), {textContent: key, title: key});
+    // A name of blanks is shown in quotes, for there is something to see then.
+    Object.assign(card.querySelector("h2"), {textContent: key.trim() ? key : JSON.stringify(key), title: key});
     return card;
   };
   form.addEventListener("submit", event => event.preventDefault());
