@@ -10,6 +10,7 @@ from django.utils import timezone
 from tests import builders
 from tests.control.cluster import launch, node_of, part_of, placed, say
 from trainer_agent.wire import codec, messages, names
+from webapp.nodes import lifecycle as nodes
 from webapp.nodes.models import Command
 from webapp.runs import lifecycle, secrets, wording
 from webapp.runs.command_line import shown_command
@@ -75,6 +76,17 @@ def test_a_secret_leaves_redis_once_its_start_is_accepted(redis_client):
     lifecycle.request_stop(attempt.run, "ana")
     dispatch.send_commands()
     assert [type(one) for one in stream(redis_client, second.node)] == [messages.StopAttempt]
+
+
+def test_a_secret_leaves_redis_with_the_node_that_never_read_it(redis_client):
+    attempt = placed()
+    secrets.keep(attempt.run, {"TOKEN": VALUE})
+    dispatch.sweep()
+    node = part_of(attempt, 0).node
+    assert node is not None
+    assert stream(redis_client, node)
+    nodes.remove(node)
+    assert stream(redis_client, node) == []
 
 
 def test_a_secret_of_another_key_ends_the_run_with_a_sentence(redis_client, settings):

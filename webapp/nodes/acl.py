@@ -27,8 +27,9 @@ def ensure(node: Node) -> None:
 
 
 def remove(node: Node) -> None:
-    """Take the node's user away; its connections are closed by Redis."""
+    """Take the node's user away, which closes its connections, and the orders that it will never read."""
     connection().acl_deluser(node.uid)
+    connection().delete(names.commands(node.uid))
 
 
 def ensure_all() -> int:
