@@ -146,3 +146,26 @@ def test_the_page_does_not_scroll_sideways(shown: Shown, width: int) -> None:
     for tab in ("metrics", "logs", "events", "config"):
         shown.page.locator(f'[data-tab-link="{tab}"]').first.click()
         assert shown.page.evaluate("document.documentElement.scrollWidth") <= width, tab
+
+
+OVERLAPPING_READS = """async () => {
+  const {panelFeed} = await import("/static/js/run/panel_feed.js");
+  const answers = [];
+  window.fetch = () => new Promise(resolve => answers.push(x => resolve(Response.json({panels: {step_time:
+    {id: "step_time", axis: "step", x, columns: {median: x}, of: x.length, points: x.length}}}))));
+  const turns = async () => { for (let i = 0; i < 20; i++) await Promise.resolve(); await new Promise(setTimeout); };
+  const view = {query: () => ({}), span: () => null};
+  const feed = panelFeed({urls: {panels: "/panels"}, attempt: 1}, view, () => {});
+  const came = x => feed.apply({step_time: {id: "step_time", x: [x], columns: {median: [x]}, of: 1, points: 1}}, []);
+  feed.want(["step_time"]); await turns();
+  feed.want(["step_time"]); await turns();
+  answers[0]([0, 1]); await turns();
+  came(2); came(3);
+  answers[1]([0, 1]); await turns();
+  came(4);
+  return feed.get("step_time").x;
+}"""
+
+
+def test_frames_that_come_between_two_slow_reads_leave_no_hole(shown: Shown) -> None:
+    assert shown.page.evaluate(OVERLAPPING_READS) == [0, 1, 2, 3, 4]
