@@ -181,7 +181,7 @@ class LaunchForm(forms.Form):
 
 def _initial(run: Run) -> dict[str, Any]:
     """The form of a run that is run again."""
-    spec = RunSpec.model_validate(run.spec)
+    spec = RunSpec.stored(run.spec)
     source = "path" if spec.workdir else "git" if spec.git_url else "upload" if spec.upload_sha256 else "none"
     return spec.model_dump() | {
         "project": run.project,
