@@ -43,7 +43,7 @@ def send_commands() -> None:
         except redis.RedisError as error:
             log.warning("command %s not sent, the sweep sends it: %s", command.pk, error)
             return
-        except ValueError:  # of this command's content; the others go out
+        except (ValueError, TypeError, OverflowError):  # of this command's content; the others go out
             log.exception("command %s for attempt %s cannot be sent", command.pk, command.attempt_key)
 
 

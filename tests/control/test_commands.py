@@ -102,7 +102,7 @@ def test_a_secret_of_another_key_ends_the_run_with_a_sentence(redis_client, sett
 
 def test_a_command_that_cannot_be_built_stops_no_other(redis_client):
     bad, good = placed(), placed()
-    bad.run.spec["env"] = {"A": "\ud800"}
+    bad.run.spec["env"] = {"A": 2**70}  # no message holds it
     bad.run.save()
     dispatch.send_commands()
     sent = {start.attempt for part in good.parts.all() for start in stream(redis_client, part.node)}
