@@ -30,10 +30,20 @@ if ! postgres_there; then
 fi
 
 bash .ci/static_checks.sh
-echo "All tests, on SQLite …"
-"$python" -m pytest -q -m "$left_out"
+# Both at once: much of each is waiting for processes to start.
+failed=0
 if postgres_there; then
-  echo "What touches the database, on PostgreSQL …"
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
   "$python" -m tests.postgres -q -m "not e2e and not torch and not browser" \
-    tests/control tests/telemetry tests/ingest tests/live tests/pages tests/runpage tests/api tests/cli
+    tests/control tests/telemetry tests/ingest tests/live tests/pages tests/runpage tests/api tests/cli >"$log" 2>&1 &
+  on_postgres=$!
 fi
+echo "All tests, on SQLite …"
+"$python" -m pytest -q -m "$left_out" || failed=1
+if postgres_there; then
+  wait "$on_postgres" || failed=1
+  echo "What touches the database, on PostgreSQL …"
+  cat "$log"
+fi
+exit "$failed"

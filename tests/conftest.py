@@ -16,6 +16,9 @@ from tests.settings import free_port
 
 __all__ = ["free_port"]
 
+# A shell that starts the tests in its background hands down an ignored SIGINT, which their processes would keep.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def redis_server_binary() -> str:
     system = shutil.which("redis-server")
