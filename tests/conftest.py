@@ -13,11 +13,19 @@ import redis
 from tests.settings import TEST_HOME as _HOME
 from tests.settings import TEST_REDIS_PORT as _REDIS_PORT
 from tests.settings import free_port
+from tests.waiting import until
 
 __all__ = ["free_port"]
 
 # A shell that starts the tests in its background hands down an ignored SIGINT, which their processes would keep.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _answers(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.ConnectionError:
+        return False
 
 
 def redis_server_binary() -> str:
@@ -35,13 +43,7 @@ def redis_server() -> Iterator[str]:
     command = [redis_server_binary(), "--port", str(_REDIS_PORT), "--bind", "127.0.0.1", "--save", "", "--dir", _HOME]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     client = redis.Redis(port=_REDIS_PORT)
-    for _ in range(200):
-        try:
-            client.ping()
-            break
-        except redis.ConnectionError:
-            process.poll()
-            __import__("time").sleep(0.02)
+    until(lambda: _answers(client), timeout=10)
     client.close()
     yield os.environ["REDIS_URL"]
     process.send_signal(signal.SIGTERM)
