@@ -48,7 +48,7 @@ def test_dropped_steps_are_counted_and_their_gaps_named(attempt: Attempt) -> Non
 
 def test_what_is_on_its_way_is_pending_and_unknown_once_the_attempt_has_ended(attempt: Attempt) -> None:
     tail(attempt, 1, steps=[steps([1], range(8))])
-    attempt.ranks.filter(rank=1).update(last_step=9)
+    attempt.ranks.filter(rank=1).update(made=10)
     assert ledger(attempt)["ranks"]["1"] == {
         "made": 10,
         "sent": 10,

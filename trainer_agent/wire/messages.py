@@ -52,12 +52,16 @@ class SampleColumns(Message, frozen=True):
 
 
 class LogBytes(Message, frozen=True):
-    """`data` at byte `offset` of one rank's log (rank -1: the launcher)."""
+    """`data` at byte `offset` of one rank's log (rank -1: the launcher).
+
+    `skipped_lines`: so many lines between the byte sent before and `offset` are not sent; the node's file has them.
+    """
 
     rank: int
     offset: int
     data: bytes
     at: float
+    skipped_lines: int = 0
 
 
 class Event(Message, frozen=True):
@@ -70,7 +74,8 @@ class Event(Message, frozen=True):
     `rank_started`   {pid, python, torch, cuda, nccl}; of an attached launch {pid, local_rank, world_size}
     `rank_facts`     {…}                          what the probe can see, total steps if guessed, framework versions
     `rank_exited`    {code, signal, traceback, max_rss_kb, oom}   code is null when a signal ended it
-    `dropped`        {what, count, reason}        data that will never come
+    `dropped`        {what, count, reason, first, last}   data that will never come; first, last: numbers of its steps
+    `counted`        {made, taken}                step records that the rank wrote, and of these the ones taken to send
     `stopping`       {signal, grace}
     `finished`       {launcher_code, launcher_signal, survivors, reason}   always last; all logs came before it
     """
@@ -132,13 +137,18 @@ class Inventory(Message, frozen=True):
 
 
 class AttemptAlive(Message, frozen=True):
-    """An attempt that this node holds. `ranks` are those whose process lives now."""
+    """An attempt that this node holds. `ranks` are those whose process lives now.
+
+    `made`: by rank, how many step records it has written; `taken`: how many of these are in the spool or were sent.
+    """
 
     attempt: int
     ranks: list[int] = []
     shim: bool = True
     spool_bytes: int = 0
     unacked: int = 0
+    made: dict[int, int] = {}
+    taken: dict[int, int] = {}
 
 
 class Heartbeat(Message, tag="heartbeat", frozen=True):

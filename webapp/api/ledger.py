@@ -38,7 +38,7 @@ def ledger(request: HttpRequest, run_id: str, attempt: int | None = Query(None, 
 def _account(state: RankState, stored: npt.NDArray[np.int64], reason: str) -> dict[str, Any]:
     """Steps are numbered from 0 in each process, so the last number says how many were made."""
     dropped = state.dropped.get(STEPS, 0) + _lost_in_the_rank(state)
-    last = max(-1 if state.last_step is None else state.last_step, int(stored[-1]) if stored.size else -1)
+    last = max(-1 if state.made is None else state.made - 1, int(stored[-1]) if stored.size else -1)
     made = max(last + 1, stored.size + dropped)
     return {
         "made": made,

@@ -20,6 +20,8 @@ class Project(models.Model):
     slug = models.SlugField(unique=True, max_length=60)
     name = models.CharField(max_length=80)
     created_at = models.DateTimeField(default=timezone.now)
+    # Seconds of silence after which a node's part of a run is given up; None: LOST_NODE_LIMIT_S of the settings.
+    lost_node_limit_s = models.PositiveIntegerField(null=True, blank=True)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="projects")
 
     class Meta:

@@ -160,6 +160,10 @@ class Attempt(Stateful):
     telemetry_at = models.DateTimeField(null=True)  # data was stored
     progress_at = models.DateTimeField(null=True)  # the step moved
     last_step = models.BigIntegerField(null=True)
+    # The script's own number of the first step of these processes: a resumed attempt goes on where a checkpoint was.
+    # Stored points count from 0 in each attempt; whoever reads them adds this.
+    first_step = models.BigIntegerField(default=0)
+    hours = models.JSONField(default=dict)  # once all is stored: what its slot time went to, see telemetry/slot_time.py
     # ---- ingest ownership: one holder at a time, fenced
     lease_holder = models.CharField(max_length=64, blank=True)
     lease_until = models.DateTimeField(null=True)
@@ -191,6 +195,7 @@ class AttemptNode(models.Model):
     launched_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)  # the node proved that the tree is gone
     lost_at = models.DateTimeField(null=True)  # given up without proof: its slots wait until the node shows up clean
+    survivors = models.JSONField(default=list)  # processes that the node could not end: [{pid, name, state}]
     inventory = models.JSONField(default=dict)
 
     class Meta:
@@ -216,7 +221,9 @@ class RankState(models.Model):
     traceback = models.TextField(blank=True)
     facts = models.JSONField(default=dict)  # what the probe can see, versions, guessed total
     dropped = models.JSONField(default=dict)  # what -> count
-    last_step = models.BigIntegerField(null=True)
+    made = models.BigIntegerField(null=True)  # step records that the rank has written, as its node last said
+    sent = models.BigIntegerField(null=True)  # of these, how many its node has taken up to send
+    gaps = models.JSONField(default=list)  # steps that will never come: [[first, last, reason]], numbered from 0
     log_bytes = models.BigIntegerField(default=0)
 
     class Meta:

@@ -71,6 +71,7 @@ class LogChunk(models.Model):
     offset = models.BigIntegerField()
     length = models.PositiveIntegerField()
     lines = models.PositiveIntegerField()
+    skipped_lines = models.PositiveBigIntegerField(default=0)  # left out just before this chunk; the node has them
     at = models.DateTimeField()
     payload = models.BinaryField()
 
