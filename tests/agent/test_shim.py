@@ -3,49 +3,14 @@
 import json
 import os
 import signal
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from tests.agent.node import REPO, is_alive
+from tests.agent.node import is_alive
+from tests.agent.shims import Start, ended, run
 from tests.waiting import until
 
-SHIM = REPO / "trainer_agent" / "shim" / "shim.py"
 DAEMON = "import subprocess, sys; print(subprocess.Popen(['sleep', '300'], start_new_session=True).pid, flush=True)"
-Start = Callable[..., dict[str, Any]]
-
-
-def run(folder: Path, *task: str) -> int:
-    return subprocess.run([sys.executable, "-I", str(SHIM), str(folder), *task], timeout=30, check=False).returncode
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts a shim, returns its shim.json."""
-
-    def begin(*argv: str, **plan: Any) -> dict[str, Any]:
-        mark = f"n-shim/{tmp_path.name}"
-        defaults = {"argv": argv, "cwd": str(tmp_path), "mark": mark, "signal": "SIGTERM", "grace": 0.2}
-        env = {**os.environ, "PACELINE_MARK": mark}
-        (tmp_path / "plan.json").write_text(json.dumps({**defaults, "env": env, "timeout": None, **plan}))
-        assert run(tmp_path) == 0
-        found: dict[str, Any] = json.loads((tmp_path / "shim.json").read_text())
-        return found
-
-    yield begin
-    if not (tmp_path / "exit.json").exists():
-        os.kill(json.loads((tmp_path / "shim.json").read_text())["pid"], signal.SIGKILL)
-        run(tmp_path, "clean")
-
-
-def ended(folder: Path) -> dict[str, Any]:
-    until((folder / "exit.json").exists, 20)
-    found: dict[str, Any] = json.loads((folder / "exit.json").read_text())
-    return found
 
 
 def test_it_outlives_the_one_who_started_it_and_records_the_end(tmp_path: Path, start: Start):

@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from trainer_agent.shim import tree
+from trainer_agent.shim import cgroup, tree
 from trainer_agent.shim.files import read_json, write_json
 from trainer_agent.shim.ranks import Ranks
 
@@ -56,8 +56,10 @@ def clean(folder: str) -> int:
     """End what a vanished shim left behind."""
     held = read_json(f"{folder}/shim.json") or {}
     rebooted = held.get("boot_id") not in (None, tree.boot_id())
-    survivors = [] if rebooted else tree.end_tree(None, str(held.get("mark", "")))
-    _write_exit(folder, None, survivors, "node_rebooted" if rebooted else "shim_lost")
+    group = str(held.get("cgroup", ""))
+    survivors = [] if rebooted else tree.end_tree(None, str(held.get("mark", "")), group)
+    _write_exit(folder, None, survivors, "node_rebooted" if rebooted else "shim_lost", cgroup.oom_kills(group))
+    cgroup.remove(group)
     return 0
 
 
@@ -70,6 +72,7 @@ class Shim:
         self.ranks = Ranks(f"{folder}/ranks")
         self.launcher = 0
         self.launcher_status: int | None = None
+        self.group = ""
         self.told_to_end = False
         self.stop: dict[str, Any] | None = None
         self.stop_began = 0.0
@@ -83,7 +86,9 @@ class Shim:
             signal.signal(ignored, signal.SIG_IGN)
         me = tree.look_up(os.getpid())
         assert me is not None
+        self.group = cgroup.create(self.plan["mark"])
         identity = {"pid": me.pid, "start_time": me.start_time, "boot_id": tree.boot_id(), "mark": self.plan["mark"]}
+        identity["cgroup"] = self.group
         write_json(f"{self.folder}/shim.json", identity)
         began = time.monotonic()
         self.launcher = self._start_launcher()
@@ -94,10 +99,11 @@ class Shim:
         self._watch(began)
         if self.launcher_status is None:
             self.ranks.kill_all()
-        survivors = tree.end_tree(os.getpid(), self.plan["mark"])
+        survivors = tree.end_tree(os.getpid(), self.plan["mark"], self.group)
         self._reap()
         reason = self.stop.get("reason") or "stopped" if self.stop else "exited"
-        _write_exit(self.folder, self.launcher_status, survivors, reason)
+        _write_exit(self.folder, self.launcher_status, survivors, reason, cgroup.oom_kills(self.group))
+        cgroup.remove(self.group)
 
     def _watch(self, began: float) -> None:
         """Returns when the launcher has ended, or when it is time to end what is left by force."""
@@ -162,6 +168,7 @@ class Shim:
             return pid
         try:
             os.setsid()
+            cgroup.enter(self.group)
             for fd in (1, 2):
                 os.dup2(log, fd)
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):
@@ -175,14 +182,15 @@ class Shim:
             os._exit(127)
 
 
-def _write_exit(folder: str, status: int | None, survivors: list[tree.Process], reason: str) -> None:
+def _write_exit(folder: str, status: int | None, survivors: list[tree.Process], reason: str, oom_kills: int) -> None:
     signalled = status is not None and os.WIFSIGNALED(status)
     exited = status is not None and os.WIFEXITED(status)
     content = {
         "launcher_code": os.WEXITSTATUS(status) if exited and status is not None else None,
         "launcher_signal": os.WTERMSIG(status) if signalled and status is not None else None,
-        "survivors": [{"pid": p.pid, "name": p.name, "state": p.state} for p in survivors],
+        "survivors": [{"pid": p.pid, "name": p.name, "state": p.state, "start_time": p.start_time} for p in survivors],
         "reason": reason,
+        "oom_kills": oom_kills,
         "at": time.time(),
     }
     write_json(f"{folder}/exit.json", content)

@@ -1,7 +1,7 @@
 """Finds and ends every process of one attempt on this node, and proves that it is gone. Linux, stdlib only.
 
 A process belongs to the attempt when it descends from the shim (which adopts orphans, being the subreaper), when its
-environment carries the attempt's mark, or when it descends from such a one.
+environment carries the attempt's mark, when it is in the attempt's control group, or when it descends from such a one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import signal
 import time
 from dataclasses import dataclass
 
+from trainer_agent.shim import cgroup
 from trainer_agent.wire import environment
 
 LOOK_EVERY = 0.05  # seconds
@@ -30,25 +31,30 @@ class Process:
     name: str
 
 
-def end_tree(root: int | None, mark: str) -> list[Process]:
-    """SIGTERM, then SIGKILL to all members until none lives. Returns those that could not be ended."""
+def end_tree(root: int | None, mark: str, group: str = "") -> list[Process]:
+    """SIGTERM, then SIGKILL to all members until none lives. Returns those that could not be ended.
+
+    `group`: folder of the attempt's control group, empty without one.
+    """
     started = time.monotonic()
     while True:
         reap()
-        alive = members(root, mark)
+        alive = members(root, mark, group)
         spent = time.monotonic() - started
         if not alive or spent > POLITE + PATIENCE:
             return alive
+        if spent >= POLITE:
+            cgroup.kill(group)
         for process in alive:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(process.pid, signal.SIGTERM if spent < POLITE else signal.SIGKILL)
         time.sleep(LOOK_EVERY)
 
 
-def members(root: int | None, mark: str) -> list[Process]:
+def members(root: int | None, mark: str, group: str = "") -> list[Process]:
     """The living processes of the attempt. `root` itself (the shim) is none of them."""
     everyone = processes()
-    roots = {p.pid for p in everyone.values() if carries(p.pid, mark)}
+    roots = {p.pid for p in everyone.values() if carries(p.pid, mark)} | set(cgroup.members(group))
     if root is not None:
         roots.add(root)
     found = {pid for pid in everyone if _descends(pid, roots, everyone)}
