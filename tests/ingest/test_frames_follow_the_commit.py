@@ -8,7 +8,7 @@ from tests.ingest.node import turn
 from tests.telemetry.batches import samples, steps, values
 from tests.waiting import until
 from trainer_agent.wire import names
-from trainer_agent.wire.messages import LogBytes
+from trainer_agent.wire.messages import Event, LogBytes
 from webapp.telemetry import charts
 from workers.ingest.frames import EVERY_S
 from workers.ingest.loop import Ingest
@@ -124,3 +124,16 @@ def test_the_list_row_is_kept_up_to_date(attempt, nodes, ingest):
     nodes[0].say(values=[values("train/loss", 0, {100: np.nan})])
     until(lambda: turn(ingest, 1) or type(run).objects.get(pk=run.pk).loss_text == "NaN")
     assert type(run).objects.get(pk=run.pk).spark[-1] is None
+
+
+def test_frames_and_the_list_count_steps_as_the_script_does(attempt, nodes, ingest, redis_client):
+    for node, ranks in zip(nodes, ([0, 1], [2, 3]), strict=True):
+        facts = [Event(kind="rank_facts", at=1.0, rank=ranks[0], data={"resumed_at": 200})]
+        node.say(events=facts, steps=[steps(ranks, range(5))])
+    until(lambda: turn(ingest, 1) or drawn(redis_client, attempt, "step_time"))
+    assert drawn(redis_client, attempt, "step_time") == drawn(redis_client, attempt, "heat:local") == [*range(200, 205)]
+    until(lambda: turn(ingest, 1) or type(attempt).objects.get(pk=attempt.pk).last_step == 204)
+    assert frames(redis_client, attempt, "resync")
+    held = next(iter(ingest.held.values()))
+    held.start()
+    assert held.summary.fields(None)["last_step"] == 204

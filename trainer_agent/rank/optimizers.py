@@ -1,8 +1,10 @@
 """Optimizer hooks: the time in `step`, and where a step ends."""
 
+import contextlib
 from types import ModuleType
 from typing import Any
 
+from trainer_agent.rank.own_step import steps_before
 from trainer_agent.rank.probe import Probe
 from trainer_agent.rank.timeline import OPTIMIZER
 from trainer_agent.wire.record import FLAG_SKIPPED
@@ -41,6 +43,9 @@ class Optimizers:
         if self.backward_depth and not self._open and not self._probe.mine():
             return
         self._probe.adopt_thread()
+        if not self.calls and not self._open:
+            with contextlib.suppress(Exception):  # an optimizer of somebody else's making
+                self._probe.resumed_at = steps_before(optimizer) or self._probe.resumed_at
         if id(optimizer) in self._open:  # the call before this one raised
             self._open = []
             self._probe.timeline.unwind()

@@ -11,6 +11,7 @@ from typing import Any
 from trainer_agent.rank.clock import Clock, CpuClock
 from trainer_agent.rank.guard import Guard
 from trainer_agent.rank.output import Output
+from trainer_agent.rank.own_step import OwnStep
 from trainer_agent.rank.recorder import Recorder
 from trainer_agent.rank.sight import cannot_see
 from trainer_agent.rank.steps import Steps
@@ -30,6 +31,8 @@ class Probe:
         self.recorder = Recorder()
         self.steps = Steps(self._emit)
         self.values = ValueLog(self.output)
+        self.own_step = OwnStep()
+        self.resumed_at: int | None = None  # steps that the optimizer had done before this process
         self.before_step: list[Callable[[Segment], None]] = []  # they add what they know to a segment that ends
         self.loader_seen = self.wrapper_seen = self.group_seen = self.on_cuda = False
         self.forwards = self.backwards = self.batches = 0  # since the last cut
@@ -70,7 +73,7 @@ class Probe:
 
     def log(self, values: Mapping[str, Any], step: int | None) -> None:
         """`paceline.log` and captured writers come in here, from any thread."""
-        self.guard.run("values", self.values.log, values, self._step_now() if step is None else step)
+        self.guard.run("values", self._log, values, step)
 
     def learn(self, *, loader: bool = False, wrapper: bool = False, batches_per_epoch: int | None = None) -> None:
         """Something was seen for the first time; the facts are written again with the next step."""
@@ -78,6 +81,14 @@ class Probe:
         self.wrapper_seen |= wrapper
         self.batches_per_epoch = batches_per_epoch or self.batches_per_epoch
         self._tell_again = True
+
+    def _log(self, values: Mapping[str, Any], step: Any) -> None:
+        now = self._step_now()
+        if step is None:
+            step = now + (self.resumed_at or 0)
+        else:
+            self._tell_again |= self.own_step.saw(step, now)
+        self.values.log(values, step)
 
     def _step_now(self) -> int:
         """The step under way; right after the end of a step, while nothing has begun, that one."""
@@ -132,6 +143,8 @@ class Probe:
             **versions(),
             "clock": self.timeline.clock.name,
             "total_steps": total_steps(sys.argv, os.environ, self.batches_per_epoch, self._batches_per_step),
+            "own_step": self.own_step.difference,
+            "resumed_at": self.resumed_at,
             "dropped": {**self.values.dropped, "steps": self.recorder.lost},
         }
         if facts != self._told:

@@ -7,9 +7,10 @@ from typing import Any
 from django.utils import timezone
 
 from trainer_agent.wire.messages import Event
+from webapp.live.publish import run_changed
 from webapp.nodes.commands import accept, accept_start, order_starts
 from webapp.nodes.models import CommandKind
-from webapp.runs import attached, secrets
+from webapp.runs import attached, first_step, secrets
 from webapp.runs.blame import Ending, blame_launcher, blame_rank, refine
 from webapp.runs.first_failure import RANK_REASONS, last_line
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, RankState, Run, Status
@@ -89,11 +90,27 @@ def _rank_facts(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     row = _rank(part, event)
     if row is None:
         return
-    row.facts = {**row.facts, **event.data}
+    before, row.facts = row.facts, {**row.facts, **event.data}
     row.save(update_fields=["facts"])
+    if first_step.told([row.facts]) != first_step.told([before]):
+        _place_steps(attempt)
     total = _whole(event, "total_steps")
     if total and not attempt.run.spec.get("total_steps"):
         Run.objects.filter(pk=attempt.run_id, attempt_count=attempt.number).update(total_steps=total)
+
+
+def _place_steps(attempt: Attempt) -> None:
+    """Find out where the script's own count of steps stands at the first step of these processes."""
+
+    def said(one: Attempt) -> first_step.Told:
+        return first_step.told(one.ranks.order_by("rank").values_list("facts", flat=True))
+
+    before = Attempt.objects.filter(run=attempt.run_id, number__lt=attempt.number).order_by("number")
+    first = first_step.first_step(said(attempt), [(said(one), one.first_step) for one in before])
+    if first != attempt.first_step:
+        Attempt.objects.filter(pk=attempt.pk).update(first_step=first)
+        attempt.first_step = first
+        run_changed(attempt.run)
 
 
 def _rank_exited(part: AttemptNode, attempt: Attempt, event: Event) -> None:

@@ -8,44 +8,18 @@ Several series of one request share one `Reader`.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
-
-import numpy as np
-from django.db.models import Q, Sum
 
 from webapp.runs.models import Attempt
 from webapp.telemetry import derive
-from webapp.telemetry.blocks import Block, Bools, Floats, Ints, decode, empty
-from webapp.telemetry.layers import MAX_LEVEL, Key, advance
-from webapp.telemetry.merge import cut, joined, span, stride
-from webapp.telemetry.models import Metric, Segment, Tail
-from webapp.telemetry.points import Points
+from webapp.telemetry.layers import advance
+from webapp.telemetry.models import Metric, Tail
+from webapp.telemetry.points import BUILT_IN, Points
+from webapp.telemetry.series import Series, series_of
 from webapp.telemetry.store import Segments, points_of
-from webapp.telemetry.units import unit_of
+from webapp.telemetry.view import View
 
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """`values[row, column]` at `index[row]` (step, or epoch second) for rank or node `columns[column]`.
-
-    A missing cell is NaN in values and False in `present`; a NaN that was logged is NaN and present. At level 0 mins
-    and maxs are the values; above it values are means. `bad`: a NaN or infinity is in the cell. `total`: raw rows in
-    the window, of which `index.size` are here.
-    """
-
-    name: str
-    unit: str
-    axis: str
-    index: Ints
-    columns: list[int]
-    values: Floats
-    present: Bools
-    mins: Floats
-    maxs: Floats
-    bad: Bools
-    level: int
-    total: int
+__all__ = ["Reader", "Series", "metrics", "series", "series_of"]
 
 
 def metrics(attempt: Attempt, query: str = "", after: str = "", limit: int | None = None) -> list[Metric]:
@@ -64,10 +38,15 @@ def series(
 
 
 class Reader:
-    """Reads one attempt at one moment: the young data is loaded once."""
+    """Reads one attempt at one moment: the young data is loaded once.
 
-    def __init__(self, attempt: Attempt) -> None:
+    Steps are the script's own: what is counted by the process (BUILT_IN) is moved by `first_step`, the attempt's unless
+    another is given (0: as stored).
+    """
+
+    def __init__(self, attempt: Attempt, first_step: int | None = None) -> None:
         self.attempt = attempt
+        self.first_step = attempt.first_step if first_step is None else first_step
 
     @cached_property
     def young(self) -> dict[str, Points]:
@@ -84,19 +63,22 @@ class Reader:
             if query.lower() in name.lower():
                 rows[name] = self._with_young(name, rows.get(name))
         names = sorted(name for name in rows if name > after or not after)
-        return [rows[name] for name in names[:limit]]
+        return [self._placed(rows[name]) for name in names[:limit]]
 
     def series(self, name: str, lo: int | None = None, hi: int | None = None, max_rows: int | None = None) -> Series:
         """See the module's `series`."""
+        return self.view(name, lo, hi).series(max_rows)
+
+    def view(self, name: str, lo: int | None = None, hi: int | None = None) -> View:
+        """The points with lo <= index <= hi, to be read at any resolution."""
         sources = derive.SOURCES.get(name, ())
         stored = Segments(self.attempt, [name, *sources])
         young = {n: p for n in (name, *sources) if (p := self.young.get(n)) is not None}
         changed = advance(young, stored, self.attempt.world_size) if young else {}
-        window = _Window(name, stored.metrics.get(name), changed, lo, hi)
-        level = 0 if max_rows is None else window.level_for(max_rows)
-        block = window.block(level)
-        total = block.index.size if level == 0 else window.raw_rows()
-        return series_of(name, self._axis(name, stored), block, level, total)
+        return View(name, self._axis(name, stored), stored.metrics.get(name), changed, lo, hi, self._moved(name))
+
+    def _moved(self, name: str) -> int:
+        return self.first_step if name in BUILT_IN else 0
 
     def _axis(self, name: str, stored: Segments) -> str:
         if name in stored.metrics:
@@ -118,94 +100,9 @@ class Reader:
         row.points += points.index.size
         return row
 
-
-class _Window:
-    """One metric between two indexes: stored segments with the changed blocks laid over them."""
-
-    def __init__(
-        self, name: str, metric: Metric | None, changed: dict[Key, Block], lo: int | None, hi: int | None
-    ) -> None:
-        self.metric = metric
-        self.changed = {(key.level, key.block): block for key, block in changed.items() if key.name == name}
-        self.lo, self.hi = lo, hi
-
-    def level_for(self, max_rows: int) -> int:
-        rows = self._rows_by_level()
-        for level in range(MAX_LEVEL + 1):
-            if rows.get(level, 0) <= max_rows or level + 1 not in rows:
-                return level
-        return MAX_LEVEL
-
-    def block(self, level: int) -> Block:
-        found = {number: block for (at, number), block in self.changed.items() if at == level and self._in(at, number)}
-        if self.metric is not None:
-            rows = Segment.objects.filter(self._covers(level), metric=self.metric).exclude(block__in=list(found))
-            found |= {row.block: decode(bytes(row.payload)) for row in rows}
-        whole = joined([found[number] for number in sorted(found)]) if found else empty(level > 0)
-        step = stride(level)
-        lo = None if self.lo is None else self.lo // step * step
-        return cut(whole, lo, None if self.hi is None else self.hi + 1)
-
-    def raw_rows(self) -> int:
-        """Rows of level 0 in the window, exactly."""
-        rows = self._rows_by_level().get(0, 0)
-        edges = {(0, edge // span(0)) for edge in (self.lo, self.hi) if edge is not None}
-        for edge in edges:
-            block = self.changed.get(edge) or self._stored_block(*edge)
-            if block is not None:
-                inside = cut(block, self.lo, None if self.hi is None else self.hi + 1)
-                rows -= block.index.size - inside.index.size
-        return rows
-
-    def _rows_by_level(self) -> dict[int, int]:
-        rows: dict[int, int] = {}
-        if self.metric is not None:
-            covers = Q()
-            for level in range(MAX_LEVEL + 1):
-                covers |= self._covers(level)
-            changed = Q()
-            for level, number in self.changed:
-                changed |= Q(level=level, block=number)
-            found = Segment.objects.filter(covers, metric=self.metric)
-            found = found.exclude(changed) if self.changed else found
-            rows = dict(found.values_list("level").annotate(Sum("rows")).order_by("level"))
-        for (level, number), block in self.changed.items():
-            if self._in(level, number):
-                rows[level] = rows.get(level, 0) + block.index.size
-        return rows
-
-    def _covers(self, level: int) -> Q:
-        q = Q(level=level)
-        if self.lo is not None:
-            q &= Q(block__gte=self.lo // span(level))
-        if self.hi is not None:
-            q &= Q(block__lte=self.hi // span(level))
-        return q
-
-    def _in(self, level: int, number: int) -> bool:
-        above = self.lo is None or number >= self.lo // span(level)
-        return above and (self.hi is None or number <= self.hi // span(level))
-
-    def _stored_block(self, level: int, number: int) -> Block | None:
-        row = Segment.objects.filter(metric=self.metric, level=level, block=number).first() if self.metric else None
-        return decode(bytes(row.payload)) if row else None
-
-
-def series_of(name: str, axis: str, block: Block, level: int, total: int) -> Series:
-    """A block as a series."""
-    values = np.where(block.present, block.values, np.nan)
-    rolled = block.rolled
-    return Series(
-        name=name,
-        unit=unit_of(name),
-        axis=axis,
-        index=block.index,
-        columns=[int(column) for column in block.columns],
-        values=values,
-        present=block.present,
-        mins=np.where(block.present, rolled.mins, np.nan) if rolled else values,
-        maxs=np.where(block.present, rolled.maxs, np.nan) if rolled else values,
-        bad=rolled.bad if rolled else block.present & ~np.isfinite(values),
-        level=level,
-        total=total,
-    )
+    def _placed(self, row: Metric) -> Metric:
+        """The row with indexes as readers see them; it is never saved."""
+        if row.first_index is not None and row.last_index is not None:
+            row.first_index += self._moved(row.name)
+            row.last_index += self._moved(row.name)
+        return row

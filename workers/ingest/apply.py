@@ -40,6 +40,7 @@ class Applied:
     log_ends: dict[int, int] = field(default_factory=dict)  # rank -> length
     tails: int = 0
     finished: bool = False
+    first_step: int | None = None  # of the attempt, if an event may have moved it
 
 
 def apply(attempt: Attempt, holder: str, received: dict[str, list[bytes]]) -> Applied:
@@ -91,6 +92,7 @@ def _apply_one(attempt: Attempt, holder: str, part: AttemptNode, item: Item, don
     done.log_ends |= mine.log_ends
     done.tails += mine.tails
     done.finished |= mine.finished
+    done.first_step = done.first_step if mine.first_step is None else mine.first_step
 
 
 def _parts(attempt: Attempt, received: dict[str, list[bytes]]) -> list[AttemptNode]:
@@ -138,6 +140,8 @@ def _tell(part: AttemptNode, batch: Batch, done: Applied) -> None:
     for event in batch.events:
         apply_event(part, event)
         done.finished |= event.kind == "finished"
+        if event.kind == "rank_facts":
+            done.first_step = part.attempt.first_step
 
 
 def _store_logs(attempt: Attempt, part: AttemptNode, pieces: list[LogBytes]) -> dict[int, int]:

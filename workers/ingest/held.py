@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
+from webapp.live.publish import frame
 from webapp.runs.lifecycle import note_data
 from webapp.runs.models import Attempt, Status
 from webapp.telemetry.models import Tail
@@ -32,7 +33,7 @@ class Held:
     def __init__(self, attempt: Attempt, holder: str) -> None:
         self.attempt, self.holder = attempt, holder
         self.nodes: list[str] = []
-        self.window = Window(attempt.world_size)
+        self.window = Window(attempt.world_size, attempt.first_step)
         self.frames = Frames(attempt, self.window)
         self.summary = Summary(attempt)
         self.tails = 0
@@ -49,7 +50,9 @@ class Held:
 
     def look(self) -> None:
         """Read again what others write: status and parts."""
-        self.attempt.status = Attempt.objects.values_list("status", flat=True).get(pk=self.attempt.pk)
+        row = Attempt.objects.values("status", "first_step").get(pk=self.attempt.pk)
+        self.attempt.status = row["status"]
+        self._count_from(row["first_step"])
         nodes = list(self.attempt.parts.values_list("node_uid", flat=True))
         if self.attempt.run.is_attached:  # its nodes and ranks come as they come
             size = Attempt.objects.values_list("world_size", flat=True).get(pk=self.attempt.pk)
@@ -65,11 +68,20 @@ class Held:
         if done.tails and not self.tails:
             self._oldest = now
         self.tails += done.tails
+        if done.first_step is not None:
+            self._count_from(done.first_step)
         self.window.add(done.points, now)
         self.frames.logs(done.log_ends)
         self.summary.add(done.points)
         self._to_note |= bool(done.points or done.log_ends)
         return done
+
+    def _count_from(self, first_step: int) -> None:
+        """The script's own number of the first step became known: pages draw all again."""
+        if first_step != self.attempt.first_step:
+            self.attempt.first_step = self.window.first_step = first_step
+            self._to_note = True
+            frame(self.attempt.run.uid, "resync")
 
     def tend(self, now: float) -> None:
         """What is due: frames, the list row, compaction."""

@@ -22,7 +22,7 @@ class Summary:
 
     def __init__(self, attempt: Attempt) -> None:
         self.attempt = attempt
-        self.last_step: int | None = attempt.last_step
+        self.last_step: int | None = None  # as stored
         self.loss = ""
         self._losses: dict[int, float] = {}
         self._names: set[str] = set()
@@ -30,10 +30,12 @@ class Summary:
 
     def fill(self) -> None:
         """What the database has."""
-        reader = Reader(self.attempt)
+        reader = Reader(self.attempt, first_step=0)
         rows = reader.metrics()
         self._names = {row.name for row in rows if row.axis == "step" and row.name not in BUILT_IN}
         self._probed = any(row.name == STEP for row in rows)
+        counted = [row.last_index for row in rows if row.name == STEP or (not self._probed and row.name in self._names)]
+        self.last_step = max((last for last in counted if last is not None), default=None)
         self._choose(reader)
 
     def add(self, points: list[Points]) -> None:
@@ -58,13 +60,19 @@ class Summary:
         last = self._losses[max(self._losses)] if self._losses else None
         number = last is not None and math.isfinite(last)
         return {
-            "last_step": self.last_step,
+            "last_step": self._own_step(),
             "total_steps": None,
             "steps_per_s": pace(ends),
             "last_loss": last if number else None,
             "loss_text": "" if number or last is None else nonfinite(last),
             "spark": self._spark() if self._losses else None,
         }
+
+    def _own_step(self) -> int | None:
+        """The last step by the script's own count; what it logs is counted so already."""
+        if self.last_step is None or not self._probed:
+            return self.last_step
+        return self.last_step + self.attempt.first_step
 
     def _choose(self, reader: Reader) -> None:
         chosen = loss_key(self._names)

@@ -1,7 +1,7 @@
 """The newest steps of one attempt in memory, for live frames. Built again from the database after a restart."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -32,10 +32,13 @@ class Fresh:
 
 
 class Window:
-    """Blocks of the newest indexes of every metric, and which of them no frame has carried yet."""
+    """Blocks of the newest indexes of every metric, and which of them no frame has carried yet.
 
-    def __init__(self, world_size: int) -> None:
-        self.world_size = world_size
+    Blocks are as stored; what is read here has the script's own steps: `first_step` is added.
+    """
+
+    def __init__(self, world_size: int, first_step: int = 0) -> None:
+        self.world_size, self.first_step = world_size, first_step
         self.blocks: dict[str, Block] = {}
         self.axis: dict[str, str] = {}
         self._arrived: dict[int, float] = {}  # step -> when its first record came
@@ -43,7 +46,7 @@ class Window:
 
     def fill(self, attempt: Attempt) -> None:
         """What the database has."""
-        reader = Reader(attempt)
+        reader = Reader(attempt, first_step=0)
         rows = reader.metrics()
         logged = {row.name for row in rows if row.axis == "step" and row.name not in BUILT_IN}
         keep = _kept(logged)
@@ -78,7 +81,7 @@ class Window:
         for step in ready:
             del self._arrived[step]
         named, self._named = self._named, {}
-        return Fresh(sorted(ready), named)
+        return Fresh(sorted(step + self.first_step for step in ready), named)
 
     def waiting(self) -> bool:
         """Whether something is not published yet."""
@@ -92,6 +95,8 @@ class Window:
             known = [source for source in sources if source is not None]
             block = derive.derived(name, known, self.world_size) if len(known) == len(sources) else None
         found = block or empty()
+        if name in BUILT_IN:
+            found = replace(found, index=found.index + self.first_step)
         return series_of(name, self.axis.get(name, "step"), found, 0, found.index.size)
 
     def logged(self) -> list[str]:

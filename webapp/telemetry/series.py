@@ -1,0 +1,51 @@
+"""What a read of one metric gives: rows of steps or seconds, columns of ranks or nodes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from webapp.telemetry.blocks import Block, Bools, Floats, Ints
+from webapp.telemetry.units import unit_of
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """`values[row, column]` at `index[row]` (step, or epoch second) for rank or node `columns[column]`.
+
+    A missing cell is NaN in values and False in `present`; a NaN that was logged is NaN and present. At level 0 mins
+    and maxs are the values; above it values are means. `bad`: a NaN or infinity is in the cell. `total`: raw rows in
+    the window, of which `index.size` are here.
+    """
+
+    name: str
+    unit: str
+    axis: str
+    index: Ints
+    columns: list[int]
+    values: Floats
+    present: Bools
+    mins: Floats
+    maxs: Floats
+    bad: Bools
+    level: int
+    total: int
+
+
+def series_of(name: str, axis: str, block: Block, level: int, total: int) -> Series:
+    """A block as a series."""
+    values = np.where(block.present, block.values, np.nan)
+    rolled = block.rolled
+    return Series(
+        name=name,
+        unit=unit_of(name),
+        axis=axis,
+        index=block.index,
+        columns=[int(column) for column in block.columns],
+        values=values,
+        present=block.present,
+        mins=np.where(block.present, rolled.mins, np.nan) if rolled else values,
+        maxs=np.where(block.present, rolled.maxs, np.nan) if rolled else values,
+        bad=rolled.bad if rolled else block.present & ~np.isfinite(values),
+        level=level,
+        total=total,
+    )

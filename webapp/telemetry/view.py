@@ -1,0 +1,110 @@
+"""One metric of one attempt between two indexes, at any resolution."""
+
+from dataclasses import replace
+from functools import cached_property
+
+from django.db.models import Q, Sum
+
+from webapp.telemetry.blocks import Block, decode, empty
+from webapp.telemetry.layers import MAX_LEVEL, Key
+from webapp.telemetry.merge import cut, joined, roll_up, span, stride
+from webapp.telemetry.models import Metric, Segment
+from webapp.telemetry.series import Series, series_of
+
+
+class View:
+    """Stored segments with the changed blocks laid over them, in lo <= index <= hi.
+
+    `moved`: what is added to the stored indexes; lo, hi and all that is read are after it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        axis: str,
+        metric: Metric | None,
+        changed: dict[Key, Block],
+        lo: int | None,
+        hi: int | None,
+        moved: int,
+    ) -> None:
+        self.name, self.axis, self.metric, self.moved = name, axis, metric, moved
+        self.changed = {(key.level, key.block): block for key, block in changed.items() if key.name == name}
+        self.lo, self.hi = (None if edge is None else edge - moved for edge in (lo, hi))
+
+    def series(self, max_rows: int | None = None) -> Series:
+        """Every point, or roll-ups that are at most about `max_rows`."""
+        level = 0 if max_rows is None else self.level_for(max_rows)
+        block = self.at(level)
+        return series_of(self.name, self.axis, block, level, block.index.size if level == 0 else self.raw_rows())
+
+    def at(self, level: int) -> Block:
+        """The rows of one level, rolled up here where the level is not stored."""
+        stored = max((known for known in {0, *self.rows} if known <= level), default=0)
+        block = self._stored(stored)
+        block = roll_up(block, level) if stored < level else block
+        return replace(block, index=block.index + self.moved)
+
+    def level_for(self, max_rows: int) -> int:
+        """The finest level that has at most so many rows, or else the coarsest."""
+        rows = self.rows
+        for level in range(MAX_LEVEL + 1):
+            if rows.get(level, 0) <= max_rows or level + 1 not in rows:
+                return level
+        return MAX_LEVEL
+
+    def _stored(self, level: int) -> Block:
+        found = {number: block for (at, number), block in self.changed.items() if at == level and self._in(at, number)}
+        if self.metric is not None:
+            rows = Segment.objects.filter(self._covers(level), metric=self.metric).exclude(block__in=list(found))
+            found |= {row.block: decode(bytes(row.payload)) for row in rows}
+        whole = joined([found[number] for number in sorted(found)]) if found else empty(level > 0)
+        step = stride(level)
+        lo = None if self.lo is None else self.lo // step * step
+        return cut(whole, lo, None if self.hi is None else self.hi + 1)
+
+    def raw_rows(self) -> int:
+        """Rows of level 0 in the window, exactly."""
+        rows = self.rows.get(0, 0)
+        edges = {(0, edge // span(0)) for edge in (self.lo, self.hi) if edge is not None}
+        for edge in edges:
+            block = self.changed.get(edge) or self._stored_block(*edge)
+            if block is not None:
+                inside = cut(block, self.lo, None if self.hi is None else self.hi + 1)
+                rows -= block.index.size - inside.index.size
+        return rows
+
+    @cached_property
+    def rows(self) -> dict[int, int]:
+        """Rows of each level in the blocks that touch the window."""
+        rows: dict[int, int] = {}
+        if self.metric is not None:
+            covers = Q()
+            for level in range(MAX_LEVEL + 1):
+                covers |= self._covers(level)
+            changed = Q()
+            for level, number in self.changed:
+                changed |= Q(level=level, block=number)
+            found = Segment.objects.filter(covers, metric=self.metric)
+            found = found.exclude(changed) if self.changed else found
+            rows = dict(found.values_list("level").annotate(Sum("rows")).order_by("level"))
+        for (level, number), block in self.changed.items():
+            if self._in(level, number):
+                rows[level] = rows.get(level, 0) + block.index.size
+        return rows
+
+    def _covers(self, level: int) -> Q:
+        q = Q(level=level)
+        if self.lo is not None:
+            q &= Q(block__gte=self.lo // span(level))
+        if self.hi is not None:
+            q &= Q(block__lte=self.hi // span(level))
+        return q
+
+    def _in(self, level: int, number: int) -> bool:
+        above = self.lo is None or number >= self.lo // span(level)
+        return above and (self.hi is None or number <= self.hi // span(level))
+
+    def _stored_block(self, level: int, number: int) -> Block | None:
+        row = Segment.objects.filter(metric=self.metric, level=level, block=number).first() if self.metric else None
+        return decode(bytes(row.payload)) if row else None
