@@ -54,17 +54,26 @@ def product(*, nodes: int = 2, slots: int = 2) -> Iterator[Product]:
     """`manage.py up` in a temporary folder, ready when this returns; nothing is left afterwards."""
     with tempfile.TemporaryDirectory(prefix="paceline-") as folder:
         home = Path(folder)
-        command = [sys.executable, "manage.py", "up", "--home", str(home), "--port", str(_free_port())]
-        command += ["--nodes", str(nodes), "--slots", str(slots)]
-        environment = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
-        with (home / "up.log").open("wb") as log:
-            up = subprocess.Popen(command, cwd=REPO, env=environment, stdout=log, stderr=log)
+        up = start_up(home, free_port(), nodes=nodes, slots=slots)
         try:
-            connection = wait_for(lambda: _connection(home, up), 120, "manage.py up to be ready")
-            yield Product(home=home, **connection)
+            yield wait_until_ready(home, up)
         finally:
             up.send_signal(signal.SIGTERM)
             up.wait(20)
+
+
+def start_up(home: Path, port: int, *, nodes: int, slots: int) -> "subprocess.Popen[bytes]":
+    """The process of `manage.py up`, which writes to `up.log` in the home."""
+    command = [sys.executable, "manage.py", "up", "--home", str(home), "--port", str(port)]
+    command += ["--nodes", str(nodes), "--slots", str(slots)]
+    environment = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
+    with (home / "up.log").open("ab") as log:
+        return subprocess.Popen(command, cwd=REPO, env=environment, stdout=log, stderr=log)
+
+
+def wait_until_ready(home: Path, up: "subprocess.Popen[bytes]") -> Product:
+    """The product of a home, once every part of it is ready."""
+    return Product(home=home, **wait_for(lambda: _connection(home, up), 120, "manage.py up to be ready"))
 
 
 def wait_for(found: Callable[[], T | None], timeout: float, what: str) -> T:
@@ -91,7 +100,8 @@ def _connection(home: Path, up: "subprocess.Popen[bytes]") -> dict[str, str] | N
     return {key: connection[key] for key in ("url", "username", "password", "token")} if healthy else None
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A TCP port that nobody listens on."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return int(s.getsockname()[1])

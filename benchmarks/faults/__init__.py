@@ -1,0 +1,1 @@
+"""What holds under faults: `python -m benchmarks.faults`."""

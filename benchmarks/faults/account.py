@@ -1,0 +1,116 @@
+"""What every rank did against what is stored of it: steps, values, log lines, and the ledger's own numbers."""
+
+from collections import Counter
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from benchmarks.faults.asking import ask
+from benchmarks.faults.books import Book
+from benchmarks.product import Product
+
+STEPS, VALUES = "phase/step", "truth"
+
+
+@dataclass(slots=True)
+class Account:
+    """Sums over all ranks; all but the first two are 0 where everything holds."""
+
+    steps_made: int = 0
+    steps_stored: int = 0
+    duplicates: int = 0
+    values_wrong: int = 0
+    lines_wrong: int = 0
+    ledger_wrong: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        """Everything is there, and exactly once."""
+        rest = [getattr(self, one.name) for one in fields(self)[2:]]
+        return self.steps_made == self.steps_stored and not any(rest)
+
+    def note(self, book: Book, what: str) -> None:
+        """Why it does not hold."""
+        self.notes.append(f"{book.run} attempt {book.attempt} rank {book.rank}: {what}")
+
+
+def account(product: Product, books: list[Book]) -> Account:
+    """Read all of it through the API."""
+    total = Account()
+    for run, attempt in sorted({(book.run, book.attempt) for book in books}):
+        mine = [book for book in books if (book.run, book.attempt) == (run, attempt)]
+        stored = _points(product, run, attempt, STEPS)
+        values = _points(product, run, attempt, VALUES)
+        ledger = ask(product, "GET", f"runs/{run}/ledger", params={"attempt": attempt}).json()["ranks"]
+        for book in mine:
+            key = str(book.rank)
+            made = _steps(total, book, [int(step) for step, _ in stored.get(key, [])])
+            _values(total, book, values.get(key, []))
+            _ledger(total, book, made, ledger.get(key, {}))
+            _lines(total, book, _log(product, book))
+        total.duplicates += _told_twice(product, run, attempt, stored)
+    return total
+
+
+def _steps(total: Account, book: Book, stored: list[int]) -> int:
+    """How many the rank made: the unsure one counts when it is stored."""
+    made = set(book.values) | ({book.unsure} & set(stored) if book.unsure is not None else set())
+    total.steps_made += len(made)
+    total.steps_stored += len(set(stored))
+    total.duplicates += len(stored) - len(set(stored))
+    if made != set(stored):
+        missing, strange = sorted(made - set(stored)), sorted(set(stored) - made)
+        total.note(book, f"{len(made)} steps made; not stored: {_some(missing)}; never made: {_some(strange)}")
+    return len(made)
+
+
+def _values(total: Account, book: Book, stored: list[list[Any]]) -> None:
+    found = {int(step): value for step, value in stored if int(step) != book.unsure}
+    wrong = sorted(step for step in found.keys() | book.values.keys() if found.get(step) != book.values.get(step))
+    total.values_wrong += len(wrong)
+    total.duplicates += len(stored) - len({step for step, _ in stored})
+    if wrong:
+        total.note(book, f"values differ at steps {_some(wrong)}")
+
+
+def _lines(total: Account, book: Book, log: str) -> None:
+    """Every line exactly once and in order; other lines, from libraries, may stand between them."""
+    begins = tuple(f"step {step} of rank" for step in [book.unsure] if step is not None)
+    lines = [line for line in log.splitlines() if line.startswith("step ") and not line.startswith(begins or ("\0",))]
+    if lines == book.lines:
+        return
+    twice = sum((Counter(lines) - Counter(set(lines))).values())
+    missing = Counter(book.lines) - Counter(lines)
+    total.duplicates += twice
+    total.lines_wrong += max(1, sum(missing.values()) + len(set(lines) - set(book.lines)))
+    total.note(book, f"log has {len(lines)} of {len(book.lines)} lines, {twice} twice, first missing: {_some(missing)}")
+
+
+def _ledger(total: Account, book: Book, made: int, row: dict[str, Any]) -> None:
+    expected = {"made": made, "sent": made, "stored": made, "dropped": 0, "gaps": []}
+    told = {name: row.get(name, 0 if name != "gaps" else []) for name in expected}
+    if told != expected:
+        total.ledger_wrong += 1
+        total.note(book, f"the ledger says {told}")
+
+
+def _told_twice(product: Product, run: str, attempt: int, stored: dict[str, list[Any]]) -> int:
+    """How many more points the list of metrics counts than there are."""
+    listed = ask(product, "GET", f"runs/{run}/metrics", params={"attempt": attempt}).json()
+    counted = next((metric["points"] for metric in listed if metric["name"] == STEPS), 0)
+    return max(0, counted - sum(len(points) for points in stored.values()))
+
+
+def _points(product: Product, run: str, attempt: int, name: str) -> dict[str, list[list[Any]]]:
+    reply = ask(product, "GET", f"runs/{run}/metrics", params={"attempt": attempt, "name": name})
+    return {} if reply.status_code == 404 else dict(reply.json()["ranks"])
+
+
+def _log(product: Product, book: Book) -> str:
+    params = {"attempt": book.attempt, "rank": book.rank}
+    return ask(product, "GET", f"runs/{book.run}/logs", params=params).text
+
+
+def _some(things: Any) -> str:
+    listed = list(things)
+    return ", ".join(map(str, listed[:5])) + (f" … ({len(listed)})" if len(listed) > 5 else "") or "none"
