@@ -11,7 +11,7 @@ REPO = Path(__file__).resolve().parent.parent
 AGENT = REPO / "trainer_agent"
 # Each file of inject/ is a module by its own name in a rank, because that folder is on its path.
 INJECTED = {path.stem for path in (AGENT / "inject").glob("*.py")}
-STDLIB_WIRE = {f"trainer_agent.wire.{name}" for name in ("record", "environment", "names", "launch")}
+STDLIB_WIRE = {f"trainer_agent.wire.{name}" for name in ("record", "environment", "names", "launch", "whole_file")}
 
 
 def imported(path: Path) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Reads the ranks' rings and facts into columns for one batch."""
 
 import struct
+from dataclasses import dataclass
 from typing import Any
 
 from trainer_agent.wire import record
@@ -14,28 +15,63 @@ Steps = list[tuple[int, StepRecord]]
 Values = list[tuple[int, str, ValueRecord]]
 
 
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Step records that were overwritten before we came; `first` and `last`: numbers of their steps."""
+
+    count: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Step records of one rank: how many it wrote, and how many of these were taken."""
+
+    made: int
+    taken: int
+
+
 class RankRings:
     """The three files of one rank, read from a known position on."""
 
     def __init__(self, ring_dir: str, rank: int, position: dict[str, int]) -> None:
         self.rank = rank
-        self.position = {"steps": 0, "values": 0, "facts": 0} | position
+        self.position = {"steps": 0, "values": 0, "facts": 0, "overwritten": 0} | position
         self._steps = step_reader(ring_dir, rank)
         self._values = value_reader(ring_dir, rank)
         self._facts = facts_reader(ring_dir, rank)
         self._facts_to_skip = self.position["facts"]
 
-    def steps(self) -> tuple[list[StepRecord], int]:
-        """New step records and how many were overwritten before we came."""
-        records, dropped = self._steps.read_new(self.position["steps"], STEPS_PER_BATCH)
-        self.position["steps"] = records[-1].seq if records else self.position["steps"] + dropped
-        return records, dropped
+    def made(self) -> int | None:
+        """Step records that the rank has written, None while it has no ring."""
+        header = self._steps.header()
+        return None if header is None else header.seq
+
+    def steps(self) -> tuple[list[StepRecord], list[Gap]]:
+        """New step records, and what was overwritten between them and those before."""
+        records, _ = self._steps.read_new(self.position["steps"], STEPS_PER_BATCH)
+        gaps = []
+        before = self.position["steps"]
+        if records and records[0].seq <= before:  # the ring was made anew
+            before = 0
+        for record_ in records:
+            missing = record_.seq - before - 1
+            if missing:
+                gaps.append(Gap(missing, max(0, record_.step - missing), max(0, record_.step - 1)))
+            before = record_.seq
+        self.position["steps"] = before
+        self.position["overwritten"] += sum(gap.count for gap in gaps)
+        return records, gaps
 
     def values(self) -> tuple[list[ValueRecord], int]:
         """New user values and how many were overwritten before we came."""
-        records, dropped = self._values.read_new(self.position["values"], VALUES_PER_BATCH)
-        self.position["values"] = records[-1].seq if records else self.position["values"] + dropped
-        return records, dropped
+        records, _ = self._values.read_new(self.position["values"], VALUES_PER_BATCH)
+        before = self.position["values"]
+        if not records:
+            return [], 0
+        self.position["values"] = records[-1].seq
+        return records, max(0, records[-1].seq - before - len(records))
 
     def facts(self) -> list[dict[str, Any]]:
         """New facts. After a restart of the agent the file is read again, for the names of its keys."""
@@ -81,21 +117,38 @@ class Collector:
         """How far everything was read, for the cursor."""
         return {rings.rank: dict(rings.position) for rings in self._rings}
 
-    def take(self, at: float) -> tuple[list[StepColumns], list[ValueColumns], list[Event]]:
-        """What is new: columns, and events for facts and for data that was lost."""
+    def counts(self, positions: dict[int, dict[str, int]]) -> dict[int, Counts]:
+        """Step records of each rank that has written any, of them taken up to these positions."""
+        found = {}
+        for rings in self._rings:
+            made = rings.made()
+            if made is not None:
+                at = positions.get(rings.rank, {})
+                found[rings.rank] = Counts(made, at.get("steps", 0) - at.get("overwritten", 0))
+        return found
+
+    def take(self, at: float, held_back: str = "") -> tuple[list[StepColumns], list[ValueColumns], list[Event]]:
+        """What is new: columns, and events for facts and for data that was lost.
+
+        `held_back`: why nothing was taken for a while before; what was overwritten meanwhile was lost for it.
+        """
         steps: Steps = []
         values: Values = []
         events: list[Event] = []
+        reason = held_back or "overwritten"
         for rings in self._rings:
-            new_steps, lost_steps = rings.steps()
+            new_steps, gaps = rings.steps()
             new_values, lost_values = rings.values()
-            losses = [("steps", lost_steps, "overwritten"), ("values", lost_values, "overwritten")]
+            losses = [("values", lost_values, reason)] if lost_values else []
             for fact in rings.facts():
                 events.append(Event(kind="rank_facts", at=at, rank=rings.rank, data=fact))
                 losses += rings.losses_in(fact)
             steps += [(rings.rank, step) for step in new_steps]
             values += [(rings.rank, rings.name_of(value.key), value) for value in new_values]
-            events += [dropped_event(at, rings.rank, what, n, reason) for what, n, reason in losses if n]
+            events += [
+                dropped_event(at, rings.rank, "steps", g.count, reason, first=g.first, last=g.last) for g in gaps
+            ]
+            events += [dropped_event(at, rings.rank, what, n, why) for what, n, why in losses]
         return ([step_columns(steps)] if steps else []), value_columns(values), events
 
     def close(self) -> None:
@@ -104,9 +157,9 @@ class Collector:
             rings.close()
 
 
-def dropped_event(at: float, rank: int | None, what: str, count: int, reason: str) -> Event:
-    """Data that will never come."""
-    return Event(kind="dropped", at=at, rank=rank, data={"what": what, "count": count, "reason": reason})
+def dropped_event(at: float, rank: int | None, what: str, count: int, reason: str, **steps: int) -> Event:
+    """Data that will never come. `steps`: `first` and `last`, where it is known which."""
+    return Event(kind="dropped", at=at, rank=rank, data={"what": what, "count": count, "reason": reason, **steps})
 
 
 def step_columns(steps: Steps) -> StepColumns:

@@ -1,19 +1,15 @@
 """Small files that appear whole or not at all."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
+
+from trainer_agent.wire import whole_file
 
 
 def write_whole(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Write by rename, synced: after a power cut there is the old file or the new one."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    whole_file.write_whole(str(path), data, mode, sync=True)
 
 
 def write_json(path: Path, value: dict[str, Any], mode: int = 0o600) -> None:

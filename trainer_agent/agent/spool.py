@@ -26,7 +26,7 @@ class Spool:
         self._lock = threading.Lock()
         folder.mkdir(parents=True, exist_ok=True)
         self._segments = [Segment(path) for path in sorted(folder.glob("*.seg"))]
-        self._drop_empty()
+        self._drop_unusable()
         self.acked = self._segments[0].entries[0].seq - 1 if self._segments else 0
 
     @property
@@ -47,7 +47,11 @@ class Spool:
     @property
     def is_full(self) -> bool:
         """Over its size: nothing but lifecycle events should be appended."""
-        return self.size >= self._limit
+        return not self.has_room(1.0)
+
+    def has_room(self, share: float) -> bool:
+        """Whether less than this share of its size is taken."""
+        return self.size < share * self._limit
 
     def cursor(self) -> dict[str, Any]:
         """The newest record's cursor; empty before the first."""
@@ -57,14 +61,25 @@ class Spool:
         found: dict[str, Any] = msgspec.msgpack.decode(last.cursor(last.entries[-1]))
         return found
 
-    def append(self, seq: int, body: bytes, cursor: dict[str, Any]) -> None:
-        """Add the record that follows the last one."""
+    def append(self, seq: int, body: bytes, cursor: dict[str, Any], *, urgent: bool = False) -> None:
+        """Add the record that follows the last one; an urgent one may use the room kept back for a full disk.
+
+        OSError: the disk did not take it, and the spool is as it was before.
+        """
         with self._lock:
             if seq != self.last_seq + 1:
                 raise ValueError(f"record {seq} does not follow {self.last_seq}")
-            if not self._segments or self._segments[-1].size >= self._segment_bytes:
-                self._segments.append(Segment(self.folder / f"{seq:016d}.seg"))
-            self._segments[-1].append(seq, body, msgspec.msgpack.encode(cursor))
+            newest = self._segments[-1] if self._segments else None
+            packed = msgspec.msgpack.encode(cursor)
+            if newest is not None and newest.size < self._segment_bytes:
+                newest.append(seq, body, packed, urgent=urgent)
+                return
+            try:
+                self._begin(seq, body, packed)
+            except OSError:
+                if newest is None or not urgent:
+                    raise
+                newest.append(seq, body, packed, urgent=True)
 
     def read(self, after: int, limit: int, limit_bytes: int = LIMIT_BYTES) -> list[tuple[int, bytes]]:
         """At most `limit` records (and about `limit_bytes`) after number `after`; on disk for sure when returned."""
@@ -97,11 +112,29 @@ class Spool:
                 segment.close()
             self._segments = []
 
-    def _drop_empty(self) -> None:
-        """A segment whose first record was torn holds nothing."""
-        for segment in [s for s in self._segments if not s.entries]:
-            self._segments.remove(segment)
-            self._drop(segment)
+    def _begin(self, seq: int, body: bytes, cursor: bytes) -> None:
+        """A new segment with its first record, or no new segment."""
+        fresh = Segment(self.folder / f"{seq:016d}.seg")
+        try:
+            fresh.append(seq, body, cursor)
+        except OSError:
+            self._drop(fresh)
+            raise
+        if self._segments:
+            self._segments[-1].trim()
+        self._segments.append(fresh)
+
+    def _drop_unusable(self) -> None:
+        """A segment whose first record was torn holds nothing; one that does not follow (a bad disk) is of no use:
+        the cursor of the record before it has all of it read again.
+        """
+        good: list[Segment] = []
+        for segment in self._segments:
+            if segment.entries and (not good or segment.entries[0].seq == good[-1].last_seq + 1):
+                good.append(segment)
+            else:
+                self._drop(segment)
+        self._segments = good
 
     def _drop(self, segment: Segment) -> None:
         segment.close()

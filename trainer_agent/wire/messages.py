@@ -164,6 +164,7 @@ class Heartbeat(Message, tag="heartbeat", frozen=True):
     cpu: float | None = None  # per cent
     memory_used: int | None = None
     dirty: str = ""  # names the holder when a slot is not clean
+    trouble: str = ""  # a sentence: what keeps this node from saying everything, such as a full disk
 
 
 # ---- server to node
