@@ -1,4 +1,4 @@
-"""A small DDP script that keeps a book of its own about what it did: the truth that Paceline's numbers are held against.
+"""A small DDP script that keeps a book of its own about what it did: the truth for all that Paceline stores.
 
     torchrun --nproc-per-node 2 benchmarks/faults/train.py --book DIR --steps 300 --step-ms 20
 
@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-import paceline
+import paceline  # type: ignore[import-not-found]
 import torch
 import torch.distributed as dist
 from torch import nn

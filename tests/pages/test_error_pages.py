@@ -26,6 +26,6 @@ def test_a_form_without_its_proof_says_to_reload() -> None:
     assert "open too long" in answer.content.decode()
 
 
-@pytest.mark.parametrize("name", ["400.html", "403.html", "500.html"])
+@pytest.mark.parametrize("name", ["400.html", "403.html", "500.html", "503.html"])
 def test_an_error_page_needs_no_request(name: str) -> None:
     assert "Go to runs" in get_template(name).render()

@@ -1,8 +1,10 @@
 """Who asks: a bearer token, or the browser's session (writes then need the CSRF token)."""
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import cast
 
+from django.db import OperationalError
 from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
@@ -36,11 +38,15 @@ def person(request: HttpRequest) -> User:
 
 
 def note_use(token: ApiToken) -> None:
-    """Write `last_used_at`, at most once a minute, so that polling does not mean writing."""
+    """Write `last_used_at`, at most once a minute, so that polling does not mean writing.
+
+    It is a courtesy: a database that is locked just now is no reason to refuse who only reads.
+    """
     now = timezone.now()
     stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USED_RESOLUTION)
     if token.last_used_at is None or token.last_used_at < now - USED_RESOLUTION:
-        ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+        with suppress(OperationalError):
+            ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
 
 
 AUTH = [BearerToken(), SessionAuth()]

@@ -4,6 +4,7 @@ ApiError            refused for a reason of the caller's: status, code, sentence
 Http404             not_found, for what does not exist and for what the caller may not see
 PermissionDenied    forbidden, for members whose role is too small
 WrongState          conflict, the act does not fit the run's state
+OperationalError    unavailable, the database is locked or away: try again
 anything else       internal, logged with the request's path
 """
 
@@ -20,6 +21,7 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 from pydantic import ValidationError as SpecError
 
+from webapp import database_busy
 from webapp.runs.state import WrongState
 
 log = logging.getLogger(__name__)
@@ -33,6 +35,7 @@ CODES = {
     409: "conflict",
     413: "too_large",
     422: "invalid",
+    503: "unavailable",
 }
 
 
@@ -58,6 +61,8 @@ def register(api: NinjaAPI) -> None:
     api.add_exception_handler(HttpError, _http_error)
     api.add_exception_handler(ValidationError, _wrong_request)
     api.add_exception_handler(SpecError, _wrong_spec)
+    for busy in database_busy.BUSY:
+        api.add_exception_handler(busy, _database_busy)
     api.add_exception_handler(Exception, _internal)
 
 
@@ -152,6 +157,13 @@ def _sentence(error: Mapping[str, Any]) -> str:
         return str(reason)
     message = str(error["msg"])
     return message if message.endswith(".") else f"{message}."
+
+
+def _database_busy(request: HttpRequest, error: Any) -> HttpResponse:
+    log.warning("%s %s: the database is away: %s", request.method, request.path, error)
+    response = answer(503, database_busy.sentence())
+    response["Retry-After"] = str(database_busy.AGAIN_IN_S)
+    return response
 
 
 def _internal(request: HttpRequest, error: Any) -> HttpResponse:

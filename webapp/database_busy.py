@@ -1,0 +1,39 @@
+"""The database is locked or away for a while: a page that says so, instead of an error of ours."""
+
+import logging
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext as _
+
+log = logging.getLogger(__name__)
+
+BUSY = (OperationalError, InterfaceError)
+AGAIN_IN_S = 5
+
+
+def sentence() -> str:
+    """What is going on, and what to do."""
+    return _(
+        "The database is busy or away just now. Running jobs go on, and what they report is stored as soon as it is "
+        "back. Try again in a moment."
+    )
+
+
+class DatabaseBusy(MiddlewareMixin):
+    """503 for a request that failed at the database; the API has its own handler with the same sentence."""
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """None for every other exception."""
+        if not isinstance(exception, BUSY):
+            return None
+        log.warning("%s %s: the database is away: %s", request.method, request.path, exception)
+        response: HttpResponse
+        if request.path.startswith("/agent/"):
+            response = JsonResponse({"code": "unavailable", "message": sentence()}, status=503)
+        else:
+            response = HttpResponse(render_to_string("503.html", {"sentence": sentence()}), status=503)
+        response["Retry-After"] = str(AGAIN_IN_S)
+        return response
