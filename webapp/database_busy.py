@@ -1,6 +1,7 @@
 """The database is locked or away for a while: a page that says so, instead of an error of ours."""
 
 import logging
+import sqlite3
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -12,6 +13,12 @@ log = logging.getLogger(__name__)
 
 BUSY = (OperationalError, InterfaceError)
 AGAIN_IN_S = 5
+
+
+def is_busy(error: Exception) -> bool:
+    """Whether to try again helps. SQLite gives the same error to a statement that is wrong."""
+    wrong_statement = getattr(error.__cause__, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+    return isinstance(error, BUSY) and not wrong_statement
 
 
 def sentence() -> str:
@@ -27,7 +34,7 @@ class DatabaseBusy(MiddlewareMixin):
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """None for every other exception."""
-        if not isinstance(exception, BUSY):
+        if not is_busy(exception):
             return None
         log.warning("%s %s: the database is away: %s", request.method, request.path, exception)
         response: HttpResponse

@@ -13,10 +13,12 @@ only if every step made is stored and all else is 0. `--pace` also measures that
 import argparse
 import json
 import random
+import shutil
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from benchmarks.faults.account import Account, account
 from benchmarks.faults.acts import throw
@@ -42,7 +44,11 @@ def main() -> int:
     told = Told()
     with attacked() as product:
         told("ready", f"{product.product.url}, seed {asked.seed}")
-        report = storm(product, asked.seed, asked.minutes * 60, told)
+        try:
+            report = storm(product, asked.seed, asked.minutes * 60, told)
+        finally:
+            if asked.keep:
+                keep_logs(product, asked.keep)
     print(json.dumps(report))
     right = report["steps_made"] == report["steps_stored"]
     wrong = [name for name in report if name not in ("faults", "steps_made", "steps_stored", "runs", "seed")]
@@ -142,10 +148,19 @@ def _status(product: Attacked, uid: str) -> str:
     return str(ask(product.product, "GET", f"runs/{uid}").json()["status"])
 
 
+def keep_logs(product: Attacked, folder: Path) -> None:
+    """For who looks into what went wrong: the parts' logs and the nodes' folders."""
+    shutil.copytree(product.home / "logs", folder / "logs")
+    shutil.copy(product.home / "up.log", folder)
+    shutil.copytree(product.home / "nodes", folder / "nodes", ignore=shutil.ignore_patterns("spool"))
+    shutil.copytree(product.books, folder / "books")
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=5, help="how long faults are thrown (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="decides runs and faults (default: %(default)s)")
+    parser.add_argument("--keep", type=Path, help="new folder for the parts' logs and the nodes' folders")
     return parser.parse_args()
 
 

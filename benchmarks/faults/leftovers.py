@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from benchmarks.faults.attacked import Attacked
-from benchmarks.faults.living import living
+from benchmarks.faults.living import living, what
 from benchmarks.faults.runs import Planned
 
 RINGS = Path("/dev/shm/paceline")
@@ -15,7 +15,7 @@ def orphans(attacked: Attacked, begun: list[Planned]) -> list[str]:
     """A line for each."""
     alive = living()
     nodes = [json.loads((disk / "node.json").read_text())["node"] for disk in attacked.disks]
-    found = [f"process {pid} of {planned.uid}" for planned in begun for pid in alive.get(planned.uid, [])]
+    found = [f"process {what(pid)} of {planned.uid}" for planned in begun for pid in alive.get(planned.uid, [])]
     found += [f"shared memory {path}" for node in nodes for path in RINGS.glob(f"{node}-*")]
     found += [f"control group {path}" for node in nodes for path in CGROUPS.rglob(f"*{node}*") if path.is_dir()]
     return found

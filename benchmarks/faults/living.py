@@ -16,6 +16,15 @@ def living() -> dict[str, list[int]]:
     return found
 
 
+def what(pid: int) -> str:
+    """Its command line, for a person."""
+    try:
+        line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return f"{pid} (gone by now)"
+    return f"{pid} {line[:150]}"
+
+
 def _run_of(pid: int) -> str:
     try:
         content = Path(f"/proc/{pid}/environ").read_bytes()

@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.faults.asking import ask_once
 from benchmarks.faults.attacked import Attacked
-from benchmarks.faults.living import living
+from benchmarks.faults.living import living, what
 from benchmarks.faults.runs import Planned
 from benchmarks.faults.told import Told
 
@@ -51,7 +51,8 @@ class Watch:
     def look(self, uid: str, run: dict[str, Any], pids: list[int]) -> None:
         """`pids` were seen alive after the server had answered."""
         if run["status"] == "ended" and pids:
-            self.note(f"{uid} is ended, but processes of it live")
+            self._told("alive", "; ".join(what(pid) for pid in pids))
+            self.note(f"{uid} is ended ({run['outcome']} {run['reason']}), but processes of it live")
         told = (str(run["outcome"] or ""), str(run["cause"] or ""))
         before = self._outcomes.setdefault((uid, run["attempt"]), told)
         if before[0] and told != before:

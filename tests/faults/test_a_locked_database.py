@@ -91,3 +91,16 @@ def test_a_node_that_joins_is_told_to_come_again_and_its_token_still_works():
         refused = Client().post("/agent/v1/join", call, content_type="application/json")
     assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
     assert Client().post("/agent/v1/join", call, content_type="application/json").status_code == 200
+
+
+def test_a_statement_that_is_wrong_is_our_fault_and_not_called_busy(project):
+    ana = asker("ana")
+    ana.get("/runs")
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE runs_run RENAME COLUMN spark TO gone")
+    try:
+        answer = ana.get("/runs")
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE runs_run RENAME COLUMN gone TO spark")
+    assert (answer.status_code, answer.json()["code"]) == (500, "internal")

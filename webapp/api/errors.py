@@ -160,6 +160,8 @@ def _sentence(error: Mapping[str, Any]) -> str:
 
 
 def _database_busy(request: HttpRequest, error: Any) -> HttpResponse:
+    if not database_busy.is_busy(error):
+        return _internal(request, error)
     log.warning("%s %s: the database is away: %s", request.method, request.path, error)
     response = answer(503, database_busy.sentence())
     response["Retry-After"] = str(database_busy.AGAIN_IN_S)
