@@ -13,12 +13,13 @@ from django.views.decorators.http import require_GET
 from webapp.accounts.signed_in import signed_in
 from webapp.projects.models import Role
 from webapp.runs import asked, queries
-from webapp.runs.models import Attempt
-from webapp.telemetry import read
+from webapp.runs.models import Run
 from webapp.telemetry.charts import METRIC_OF_HEAT, Charts
 from webapp.telemetry.loss import loss_key
 from webapp.telemetry.models import Metric
 from webapp.telemetry.points import BUILT_IN, STEP, STEP_END
+from webapp.telemetry.read import Reader
+from webapp.telemetry.run_read import RunReader
 
 PANELS = ("step_time", "phases", "comm", "busbw")
 MOST_PANELS = 40
@@ -39,18 +40,22 @@ class Window:
 @require_GET
 @asked.answers_bad_questions
 def panels(request: HttpRequest, uid: str) -> JsonResponse:
-    """`?ids=step_time,heat:backward,value:loss&attempt=1&last=300` or `&lo=&hi=`, `&width=` in pixels."""
+    """`?ids=step_time,heat:backward,value:loss&last=300` or `&lo=&hi=`, `&width=` in pixels; `&attempt=1`: that alone.
+
+    `begins`: [[attempt, its first step], …] when the charts hold several attempts.
+    """
     run = queries.run_for(signed_in(request), uid, Role.VIEWER)
     ids = asked.names(request.GET, "ids", MOST_PANELS)
     for panel_id in ids:
         _check(panel_id)
     width = asked.whole(request.GET, "width", 50, 4000) or 600
     window = _window(request)
-    attempt = asked.attempt_of(run, request.GET)
-    bounds = _Bounds(attempt, window)
-    charts = {span: Charts(attempt, *span, width) for span in {bounds.of(i) for i in ids}}
+    reader = _reader(run, request)
+    bounds = _Bounds(reader, window)
+    charts = {span: Charts(reader, *span, width) for span in {bounds.of(i) for i in ids}}
     found = {i: charts[bounds.of(i)].panel(i) for i in ids}
-    return JsonResponse({"attempt": attempt.number, "panels": found}, json_dumps_params={"allow_nan": False})
+    answer = {"attempt": reader.attempt.number, "begins": _begins(reader), "panels": found}
+    return JsonResponse(answer, json_dumps_params={"allow_nan": False})
 
 
 @login_required
@@ -60,8 +65,7 @@ def panels(request: HttpRequest, uid: str) -> JsonResponse:
 def keys(request: HttpRequest, uid: str) -> JsonResponse:
     """Logged keys that hold every word of `q`, by name, `page` by page; the loss has a card of its own."""
     run = queries.run_for(signed_in(request), uid, Role.VIEWER)
-    attempt = asked.attempt_of(run, request.GET)
-    metrics = read.metrics(attempt)
+    metrics = _reader(run, request).metrics()
     logged = sorted(metric.name for metric in metrics if is_logged(metric))
     loss = loss_key(logged)
     words = request.GET.get("q", "").lower().split()
@@ -76,6 +80,16 @@ def keys(request: HttpRequest, uid: str) -> JsonResponse:
 def is_logged(metric: Metric) -> bool:
     """Whether the script logged it, rather than the probe or the agent."""
     return metric.axis == "step" and metric.name not in BUILT_IN
+
+
+def _reader(run: Run, request: HttpRequest) -> Reader | RunReader:
+    """The whole run, or the attempt that is asked for."""
+    return Reader(asked.attempt_of(run, request.GET)) if asked.names_attempt(request.GET) else RunReader(run)
+
+
+def _begins(reader: Reader | RunReader) -> list[list[int]]:
+    spans = reader.spans if isinstance(reader, RunReader) else []
+    return [[number, first] for number, first, _last in spans] if len(spans) > 1 else []
 
 
 def _check(panel_id: str) -> None:
@@ -96,8 +110,8 @@ def _window(request: HttpRequest) -> Window:
 class _Bounds:
     """First and last index (step or epoch second) of a panel, each None for "open"."""
 
-    def __init__(self, attempt: Attempt, window: Window) -> None:
-        self.attempt, self.window = attempt, window
+    def __init__(self, reader: Reader | RunReader, window: Window) -> None:
+        self.reader, self.window = reader, window
 
     def of(self, panel_id: str) -> tuple[int | None, int | None]:
         kind, _colon, name = panel_id.partition(":")
@@ -110,15 +124,15 @@ class _Bounds:
     def _newest(self, name: str) -> int | None:
         # A value with a step count of its own (an epoch, say) shows its own newest steps.
         metric = self._metrics.get(name)
-        return metric.last_index if metric else self.attempt.last_step
+        return metric.last_index if metric else self.reader.attempt.last_step
 
     def _ended(self, step: int | None) -> int | None:
         """When the step ended, in whole epoch seconds."""
         if step is None:
             return None
-        near = read.series(self.attempt, STEP_END, lo=step, hi=step)
+        near = self.reader.series(STEP_END, lo=step, hi=step)
         return int(near.values[near.present].max()) if near.present.any() else None
 
     @cached_property
     def _metrics(self) -> dict[str, Metric]:
-        return {metric.name: metric for metric in read.metrics(self.attempt)}
+        return {metric.name: metric for metric in self.reader.metrics()}

@@ -1,15 +1,20 @@
-"""The panels of an attempt's page: reads the window, then `panels.py` makes the numbers and the sentence."""
+"""The panels of a run's page: reads the window, then `panels.py` makes the numbers and the sentence."""
 
-from webapp.runs.models import Attempt
+from collections.abc import Callable, Iterable
+
+from webapp.runs.models import Attempt, AttemptNode, Run
 from webapp.telemetry import heat_panel, panels, value_panels
 from webapp.telemetry.heat_panel import Ground, Group
 from webapp.telemetry.onset import ranked_lately
-from webapp.telemetry.panel_lines import Draw, Panel
+from webapp.telemetry.panel_lines import Draw, Panel, ghost, median_line
 from webapp.telemetry.points import BUSBW, COMM_TOTAL, LOCAL, STEP, TRANSFER, WAIT
 from webapp.telemetry.read import Reader, Series
+from webapp.telemetry.run_read import RunReader
 from webapp.telemetry.spread import Rank, late_rank, middle_of, noise_of
+from webapp.telemetry.thinning import Line
 
 _ROWS_PER_PIXEL = 4
+_GHOST_WIDTH = 200
 METRIC_OF_HEAT = {
     "step": STEP,
     "local": LOCAL,
@@ -20,15 +25,19 @@ METRIC_OF_HEAT = {
 
 def panel(attempt: Attempt, panel_id: str, lo: int | None = None, hi: int | None = None, width: int = 600) -> Panel:
     """One panel in lo <= step (or second) <= hi, at most about `width` points; KeyError for an unknown id."""
-    return Charts(attempt, lo, hi, width).panel(panel_id)
+    return Charts(Reader(attempt), lo, hi, width).panel(panel_id)
+
+
+def run_panel(run: Run, panel_id: str, lo: int | None = None, hi: int | None = None, width: int = 600) -> Panel:
+    """One panel of all attempts of a run as one line."""
+    return Charts(RunReader(run), lo, hi, width).panel(panel_id)
 
 
 class Charts:
-    """Several panels of one window, read at one moment."""
+    """Several panels of one window, read at one moment: of an attempt, or of a run with what its attempts repeated."""
 
-    def __init__(self, attempt: Attempt, lo: int | None, hi: int | None, width: int) -> None:
-        self.attempt, self.lo, self.hi, self.draw = attempt, lo, hi, Draw(width)
-        self.reader = Reader(attempt)
+    def __init__(self, reader: Reader | RunReader, lo: int | None, hi: int | None, width: int) -> None:
+        self.reader, self.attempt, self.lo, self.hi, self.draw = reader, reader.attempt, lo, hi, Draw(width)
         self._read: dict[str, Series] = {}
 
     def panel(self, panel_id: str) -> Panel:
@@ -36,9 +45,9 @@ class Charts:
         kind, _colon, name = panel_id.partition(":")
         makers = {"step_time": self._step_time, "phases": self._phases, "comm": self._comm, "busbw": self._busbw}
         if kind == "value":
-            found = value_panels.value(self._series(name), self.draw)
+            found = value_panels.value(self._series(name), self.draw) | self._ghosts(name, value_panels.one_line)
         elif kind == "device":
-            found = value_panels.device(self._series(name), node_names(self.attempt, name), self.draw)
+            found = value_panels.device(self._series(name), node_names(self.reader.attempts, name), self.draw)
         elif kind == "heat":
             found = self._heat(name)
         else:
@@ -46,11 +55,11 @@ class Charts:
         return {"id": panel_id, **found}
 
     def _step_time(self) -> Panel:
-        return panels.step_time(self._series(LOCAL), self._ranked(LOCAL), self.draw)
+        return panels.step_time(self._series(LOCAL), self._ranked(LOCAL), self.draw) | self._ghosts(LOCAL)
 
     def _phases(self) -> Panel:
         parts = {phase: self._series(f"phase/{phase}") for phase in panels.PHASES}
-        return panels.phases(parts, late_rank(self._ranked(LOCAL)), self._step(), self.draw)
+        return panels.phases(parts, late_rank(self._ranked(LOCAL)), self._step(), self.draw) | self._ghosts(STEP)
 
     def _comm(self) -> Panel:
         late = late_rank(self._ranked(LOCAL))
@@ -64,6 +73,13 @@ class Charts:
         whole = self.reader.series(name, max_rows=128)
         ground = Ground(middle_of(whole.values), noise_of(whole.values), self._step(), groups_of(self.attempt))
         return heat_panel.heat(phase, self._series(name), self._ranked(name), ground, self.draw.width)
+
+    def _ghosts(self, name: str, line_of: Callable[[Series], Line] = median_line) -> Panel:
+        """What attempts did of a metric that a later one did again; nothing on an attempt's own page."""
+        if isinstance(self.reader, Reader):
+            return {}
+        found = self.reader.ghosts(name, self.lo, self.hi, _GHOST_WIDTH * _ROWS_PER_PIXEL)
+        return {"ghosts": [ghost(number, series, line_of(series), _GHOST_WIDTH) for number, series in found]}
 
     def _step(self) -> float:
         return middle_of(self._series(STEP).values)
@@ -86,8 +102,13 @@ def groups_of(attempt: Attempt) -> list[Group]:
     return [Group(names.get(node, f"node {node}"), min(found), max(found)) for node, found in sorted(ranks.items())]
 
 
-def node_names(attempt: Attempt, metric: str) -> dict[int, str]:
+def node_names(attempts: Iterable[Attempt], metric: str) -> dict[int, str]:
     """Names of the columns of a `node/*` metric; {} for others, whose columns are ranks."""
     if not metric.startswith("node/"):
         return {}
-    return {part.node_rank: part.node_name for part in attempt.parts.all()}
+    names: dict[int, list[str]] = {}
+    for part in AttemptNode.objects.filter(attempt__in=list(attempts)).order_by("attempt__number", "node_rank"):
+        known = names.setdefault(part.node_rank, [])
+        if part.node_name not in known:
+            known.append(part.node_name)
+    return {node_rank: ", ".join(known) for node_rank, known in names.items()}

@@ -50,6 +50,19 @@ def band(series: Series) -> dict[str, Line]:
     }
 
 
+def median_line(series: Series) -> Line:
+    """The median rank."""
+    return Line(median(series.mins, 1), median(series.maxs, 1))
+
+
+def ghost(attempt: int, series: Series, line: Line, width: int) -> Panel:
+    """`{attempt, x, y}`: a faint line of what a later attempt did again; seconds as ms."""
+    x, columns = thin(series.index, {"y": line}, width, int(16**series.level))
+    seconds = series.unit == "s"
+    y = numbers(columns["y"] * 1e3, 3) if seconds else numbers(columns["y"])
+    return {"attempt": attempt, "x": x.tolist(), "y": y}
+
+
 def rank_lines(series: Series, ranks: list[int]) -> dict[str, Line]:
     """A line for each of these ranks."""
     at = {rank: k for k, rank in enumerate(series.columns)}

@@ -7,7 +7,6 @@
 Several series of one request share one `Reader`.
 """
 
-from collections.abc import Iterable
 from functools import cached_property
 
 from webapp.runs.models import Attempt
@@ -46,11 +45,14 @@ class Reader:
 
     def __init__(self, attempt: Attempt, first_step: int | None = None) -> None:
         self.attempt = attempt
+        self.attempts = [attempt]
         self.first_step = attempt.first_step if first_step is None else first_step
 
     @cached_property
     def young(self) -> dict[str, Points]:
         """Points that are not yet in segments."""
+        if self.attempt.compacted:
+            return {}
         return points_of(Tail.objects.filter(attempt=self.attempt).order_by("pk"))
 
     def metrics(self, query: str = "", after: str = "", limit: int | None = None) -> list[Metric]:
@@ -59,11 +61,28 @@ class Reader:
         if query:
             found = found.filter(name__icontains=query)
         rows = {row.name: row for row in found}
-        for name in self._young_names():
+        for name in self._young_names:
             if query.lower() in name.lower():
-                rows[name] = self._with_young(name, rows.get(name))
+                rows.setdefault(name, self._new(name))
         names = sorted(name for name in rows if name > after or not after)
-        return [self._placed(rows[name]) for name in names[:limit]]
+        return [self.complete(rows[name]) for name in names[:limit]]
+
+    def complete(self, row: Metric) -> Metric:
+        """A stored row with the young data in it and with indexes as readers see them; it must not be saved."""
+        points = self._young_points(row.name)
+        if points is not None:
+            first, last = int(points.index.min()), int(points.index.max())
+            row.first_index = first if row.first_index is None else min(first, row.first_index)
+            row.last_index = last if row.last_index is None else max(last, row.last_index)
+            row.points += points.index.size
+        if row.first_index is not None and row.last_index is not None:
+            row.first_index += self._moved(row.name)
+            row.last_index += self._moved(row.name)
+        return row
+
+    def young_row(self, name: str) -> Metric | None:
+        """The row of a metric that may be in young data only, to be completed."""
+        return self._new(name) if name in self._young_names else None
 
     def series(self, name: str, lo: int | None = None, hi: int | None = None, max_rows: int | None = None) -> Series:
         """See the module's `series`."""
@@ -75,7 +94,8 @@ class Reader:
         stored = Segments(self.attempt, [name, *sources])
         young = {n: p for n in (name, *sources) if (p := self.young.get(n)) is not None}
         changed = advance(young, stored, self.attempt.world_size) if young else {}
-        return View(name, self._axis(name, stored), stored.metrics.get(name), changed, lo, hi, self._moved(name))
+        known = stored.metrics.get(name)
+        return View(name, self._axis(name, stored), known, changed, lo=lo, hi=hi, moved=self._moved(name))
 
     def _moved(self, name: str) -> int:
         return self.first_step if name in BUILT_IN else 0
@@ -85,24 +105,18 @@ class Reader:
             return stored.metrics[name].axis
         return self.young[name].axis if name in self.young else "step"
 
-    def _young_names(self) -> Iterable[str]:
+    @cached_property
+    def _young_names(self) -> set[str]:
         more = [name for name, sources in derive.SOURCES.items() if all(s in self.young for s in sources)]
-        return [*self.young, *more]
+        return {*self.young, *more}
 
-    def _with_young(self, name: str, row: Metric | None) -> Metric:
-        points = self.young.get(name) or self.young[derive.SOURCES[name][0]]
-        if row is None:
-            dtype = derive.DTYPE.get(name, points.dtype)
-            row = Metric(attempt=self.attempt, name=name, axis=points.axis, columns=points.columns, dtype=dtype)
-        first, last = int(points.index.min()), int(points.index.max())
-        row.first_index = first if row.first_index is None else min(first, row.first_index)
-        row.last_index = last if row.last_index is None else max(last, row.last_index)
-        row.points += points.index.size
-        return row
+    def _new(self, name: str) -> Metric:
+        points = self._young_points(name)
+        assert points is not None, name
+        dtype = derive.DTYPE.get(name, points.dtype)
+        return Metric(attempt=self.attempt, name=name, axis=points.axis, columns=points.columns, dtype=dtype)
 
-    def _placed(self, row: Metric) -> Metric:
-        """The row with indexes as readers see them; it is never saved."""
-        if row.first_index is not None and row.last_index is not None:
-            row.first_index += self._moved(row.name)
-            row.last_index += self._moved(row.name)
-        return row
+    def _young_points(self, name: str) -> Points | None:
+        if name in self._young_names:
+            return self.young.get(name) or self.young[derive.SOURCES[name][0]]
+        return None

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from webapp.telemetry import findings
 from webapp.telemetry.blocks import Floats, Ints
-from webapp.telemetry.panel_lines import MOST_CELLS, Draw, Panel, band, drawn, rank_lines
+from webapp.telemetry.panel_lines import MOST_CELLS, Draw, Panel, band, drawn, median_line, rank_lines
 from webapp.telemetry.read import Series
 from webapp.telemetry.spread import median
 from webapp.telemetry.thinning import Line, raw_line
@@ -35,6 +35,13 @@ def value(series: Series, draw: Draw) -> Panel:
         "reduction": _("each rank") if n <= FEW else _("min, median and max of %(n)s ranks") % {"n": n},
         "nonfinite": {str(x): text for x, text in bad.items() if draw.only is None or x in draw.only},
     }
+
+
+def one_line(series: Series) -> Line:
+    """What stands for a value where there is room for one line: the first of few ranks, else the median."""
+    if len(series.columns) > FEW:
+        return median_line(series)
+    return Line(series.mins[:, 0], series.maxs[:, 0])
 
 
 def device(series: Series, names: dict[int, str], draw: Draw) -> Panel:

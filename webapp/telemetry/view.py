@@ -24,6 +24,7 @@ class View:
         axis: str,
         metric: Metric | None,
         changed: dict[Key, Block],
+        *,
         lo: int | None,
         hi: int | None,
         moved: int,

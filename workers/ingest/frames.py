@@ -41,7 +41,7 @@ class Frames:
     def learn_places(self) -> None:
         """Read again which ranks are on which node."""
         self._groups = groups_of(self.attempt)
-        self._nodes = node_names(self.attempt, "node/")
+        self._nodes = node_names([self.attempt], "node/")
 
     def logs(self, ends: dict[int, int]) -> None:
         """Logs that grew to these lengths."""
