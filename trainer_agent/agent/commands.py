@@ -23,16 +23,30 @@ class Seen:
         self._path = path
         known = (read_json(path) or {}).get("ids", [])
         self._ids = OrderedDict.fromkeys(known)
+        self._is_saved = True
+        self.trouble: OSError | None = None  # why the disk does not take it
 
     def __contains__(self, command_id: int) -> bool:
         return command_id in self._ids
 
     def add(self, command_id: int) -> None:
-        """Remember it, also after a crash."""
+        """Remember it, also after a crash once `save` has worked."""
         self._ids[command_id] = None
         while len(self._ids) > REMEMBERED:
             self._ids.popitem(last=False)
-        write_json(self._path, {"ids": list(self._ids)})
+        self._is_saved = False
+        self.save()
+
+    def save(self) -> None:
+        """Write what is not on disk yet. What the disk refuses is tried again at the next call."""
+        if self._is_saved:
+            return
+        try:
+            write_json(self._path, {"ids": list(self._ids)})
+        except OSError as error:
+            self.trouble = error
+        else:
+            self._is_saved, self.trouble = True, None
 
 
 class CommandReader:

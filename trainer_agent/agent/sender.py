@@ -102,7 +102,11 @@ class Sender:
             self._send(attempt, spool, flight, now)
 
     def _send(self, attempt: int, spool: Spool, flight: Flight, now: float) -> None:
-        entries = spool.read(flight.sent, max(0, flight.room(spool.acked, now)), WINDOW_BYTES)
+        try:
+            entries = spool.read(flight.sent, max(0, flight.room(spool.acked, now)), WINDOW_BYTES)
+        except OSError as error:  # a bad disk: what it does not hold for sure is not sent; the other spools go on
+            log.warning("attempt %d: the spool cannot be read: %s", attempt, error)
+            return
         if not entries:
             return
         pipe = self._client.pipeline(transaction=False)

@@ -1,6 +1,6 @@
 """Parent of one rank. The launcher runs it once per rank: `rank_entry.py ARGV…` with RANK and PACELINE_RANK_DIR set.
 
-Opens the rank's log as stdout and stderr, starts the user's program, passes signals on (each one once), writes
+Starts the user's program, copies its stdout and stderr into the rank's log, passes signals on (each one once), writes
 rank<r>.started.json and rank<r>.exited.json, and ends the way the program ended. Stdlib only, never imports torch.
 
     train.py …          sys.executable -u train.py …
@@ -11,37 +11,43 @@ rank<r>.started.json and rank<r>.exited.json, and ends the way the program ended
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import math
 import os
 import resource
 import shutil
 import signal
 import sys
+import threading
 import time
 from typing import NoReturn
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from trainer_agent.shim import tree
-from trainer_agent.shim.files import write_json
+from trainer_agent.shim.files import write_json, write_json_until
+from trainer_agent.shim.rank_log import RankLog
 from trainer_agent.wire import environment
+from trainer_agent.wire.whole_file import keep_room
 
 PR_SET_PDEATHSIG = 1
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 HOLD_LOOKS_EVERY = 0.05  # seconds
+DISK_PATIENCE = 60.0  # seconds in which a full disk may find room for what a rank's end was; the launcher tells it too
 NO_SCRIPT, NO_PROGRAM, STOPPED_BEFORE_START = 2, 127, 128 + signal.SIGTERM
 
 
 def main(argv: list[str]) -> NoReturn:
     """Run the user's program as this rank, then end as it did."""
     entry = RankEntry(os.environ[environment.RANK_DIR], int(os.environ["RANK"]))
-    entry.take_log()
+    entry.take_outputs()
     command = command_of(argv)
     complaint, code = complaint_about(command)
     if complaint:
         entry.note_started(os.getpid(), command)
-        os.write(2, f"{complaint}\n".encode("utf-8", "surrogateescape"))
-        entry.note_exited(code << 8, 0)
+        entry.say(complaint)
+        entry.note_exited(code << 8, 0, time.time())
         os._exit(code)
     if entry.is_stopping():
         os._exit(STOPPED_BEFORE_START)
@@ -94,13 +100,22 @@ class RankEntry:
         self.rank = rank
         self.child = 0
         self.passed_on: set[int] = set()
+        self.log = RankLog(f"{folder}/rank{rank}.log")
 
-    def take_log(self) -> None:
-        """stdin from nowhere; stdout and stderr appended to the rank's log as one byte stream."""
-        log = os.open(f"{self.folder}/rank{self.rank}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        nothing = os.open(os.devnull, os.O_RDONLY)
+    def take_outputs(self) -> None:
+        """stdin from nowhere; should this process itself fail, the rank's log says so. The rank has its own outputs."""
+        with contextlib.suppress(OSError):
+            for what in ("started", "exited"):
+                keep_room(self._of(what))
+        nothing = log = os.open(os.devnull, os.O_RDWR)
+        with contextlib.suppress(OSError):
+            log = os.open(f"{self.folder}/rank{self.rank}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         for source, target in ((nothing, 0), (log, 1), (log, 2)):
             os.dup2(source, target)
+
+    def say(self, line: str) -> None:
+        """A line of ours in the rank's log."""
+        self.log.file.append(f"{line}\n".encode("utf-8", "surrogateescape"))
 
     def run(self, command: list[str]) -> int:
         """Start the program and wait for it. Returns its wait status."""
@@ -109,14 +124,18 @@ class RankEntry:
         signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON)  # nothing may come between fork and the handlers
         self.child = os.fork()
         if not self.child:
+            self.log.become()
             _become(command, libc, parent)
+        self.log.start()
         for number in PASSED_ON:
             signal.signal(number, self._pass_on)
         self.note_started(self.child, command)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, PASSED_ON)
         _, status, usage = os.wait4(self.child, 0)
+        at = time.time()
         self.child = 0
-        self.note_exited(status, usage.ru_maxrss)
+        self.log.finish()
+        self.note_exited(status, usage.ru_maxrss, at)
         return status
 
     def note_started(self, pid: int, command: list[str]) -> None:
@@ -131,18 +150,25 @@ class RankEntry:
             "python": sys.version.split()[0],
             "at": time.time(),
         }
-        write_json(f"{self.folder}/rank{self.rank}.started.json", content)
+        try:
+            write_json(self._of("started"), content)
+        except OSError:  # nobody knows of the rank until the disk has room, but it trains
+            again = threading.Thread(
+                target=write_json_until, args=(self._of("started"), content, math.inf), daemon=True
+            )
+            again.start()
 
-    def note_exited(self, status: int, max_rss_kb: int) -> None:
+    def note_exited(self, status: int, max_rss_kb: int, at: float) -> None:
         """Write rank<r>.exited.json."""
         signalled = os.WIFSIGNALED(status)
         content = {
             "code": None if signalled else os.WEXITSTATUS(status),
             "signal": os.WTERMSIG(status) if signalled else None,
-            "at": time.time(),
+            "at": at,
             "max_rss_kb": max_rss_kb,
+            "log_lost": self.log.file.lost,
         }
-        write_json(f"{self.folder}/rank{self.rank}.exited.json", content)
+        write_json_until(self._of("exited"), content, DISK_PATIENCE)
 
     def is_stopping(self) -> bool:
         """Whether the attempt was asked to stop."""
@@ -154,6 +180,9 @@ class RankEntry:
         local = range(first, first + int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
         while self.is_stopping() and any(self._lives(rank) for rank in local):
             time.sleep(HOLD_LOOKS_EVERY)
+
+    def _of(self, what: str) -> str:
+        return f"{self.folder}/rank{self.rank}.{what}.json"
 
     def _lives(self, rank: int) -> bool:
         base = f"{self.folder}/rank{rank}"

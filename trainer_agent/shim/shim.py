@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import fcntl
+import math
 import os
 import signal
 import sys
@@ -20,8 +21,9 @@ from typing import Any
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from trainer_agent.shim import cgroup, tree
-from trainer_agent.shim.files import read_json, write_json
+from trainer_agent.shim.files import read_json, write_json, write_json_until
 from trainer_agent.shim.ranks import Ranks
+from trainer_agent.wire.whole_file import keep_room
 
 PR_SET_CHILD_SUBREAPER = 36
 LOOK_EVERY = 0.1  # seconds
@@ -89,6 +91,8 @@ class Shim:
         self.group = cgroup.create(self.plan["mark"])
         identity = {"pid": me.pid, "start_time": me.start_time, "boot_id": tree.boot_id(), "mark": self.plan["mark"]}
         identity["cgroup"] = self.group
+        for name in ("shim.json", "exit.json"):
+            keep_room(f"{self.folder}/{name}")
         write_json(f"{self.folder}/shim.json", identity)
         began = time.monotonic()
         self.launcher = self._start_launcher()
@@ -119,12 +123,16 @@ class Shim:
     def _look_for_stop(self, began: float) -> None:
         limit = self.plan.get("timeout")
         order = f"{self.folder}/stop.json"
+        own = None
         if self.stop is None and not os.path.exists(order):
             if limit is not None and time.monotonic() - began > limit:
-                write_json(order, self._own_order("limit"))
+                own = self._own_order("limit")
             elif self.told_to_end:
-                write_json(order, self._own_order("shim_signalled"))
-        asked = read_json(order)  # read again and again: a second order may shorten the grace period
+                own = self._own_order("shim_signalled")
+        if own is not None:
+            with contextlib.suppress(OSError):  # it stands without the file, too
+                write_json(order, own)
+        asked = read_json(order) or own  # read again and again: a second order may shorten the grace period
         if asked is None:
             return
         if self.stop is None:
@@ -193,7 +201,7 @@ def _write_exit(folder: str, status: int | None, survivors: list[tree.Process], 
         "oom_kills": oom_kills,
         "at": time.time(),
     }
-    write_json(f"{folder}/exit.json", content)
+    write_json_until(f"{folder}/exit.json", content, math.inf)
 
 
 def _become_subreaper() -> None:
