@@ -14,7 +14,7 @@ import redis
 
 from tests.agent.test_state import command
 from trainer_agent.agent import gpu, identity, inventory
-from trainer_agent.agent.autopsy import last_words, ran_out_of_memory, says_port_in_use
+from trainer_agent.agent.autopsy import last_words, says_port_in_use
 from trainer_agent.agent.environment import Folders, rank_environment
 from trainer_agent.agent.errors import JoinRefused, NoIdentity
 from trainer_agent.agent.gpu import Gpus, within
@@ -106,9 +106,6 @@ def test_last_words_are_the_last_traceback_with_what_caused_it():
     chained = f"{first}\n\nDuring handling of the above exception, another exception occurred:\n\n{first}"
     assert last_words(f"{first}\nmore\n{chained}") == chained
     assert last_words(f"{first}\nmore\n{first}\ntrailer") == f"{first}\ntrailer"
-    assert ran_out_of_memory("torch.OutOfMemoryError: CUDA out of memory.", None, 0)
-    assert ran_out_of_memory("", signal.SIGKILL, 1)
-    assert not ran_out_of_memory("", signal.SIGKILL, 0)
     assert says_port_in_use("EADDRINUSE, port: 29500")
 
 

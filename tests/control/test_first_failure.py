@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from webapp.runs.first_failure import Exit, culprit, explain, last_line
+from webapp.runs.first_failure import Exit, culprit, explain
+from webapp.runs.rank_reasons import last_line
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PEER = "Traceback …\nRuntimeError: [../gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.2]:4711"
@@ -52,7 +53,7 @@ def test_nobody_is_named_when_nobody_failed():
         ),
         (exit_(0, 1, traceback="Traceback\nValueError: SyntaxError is only a word here"), "rank_exit"),
         (exit_(0, 1, signal=signal.SIGSEGV), "killed_by_signal"),
-        (Exit(0, "a", None, 9, NOON, oom=True), "out_of_memory"),
+        (Exit(0, "a", None, 9, NOON, oom=True), "oom_killed"),
         (exit_(0, 1, code=3), "rank_exit"),
     ],
 )

@@ -207,7 +207,7 @@ def test_a_launcher_that_ends_before_any_rank_started_is_a_failure():
 def test_a_lost_shim_is_the_agents_fault_and_a_restarted_node_the_nodes():
     lost, restarted = running(), running()
     say(part_of(lost, 0), "finished", launcher_code=None, survivors=[], reason="shim_lost")
-    say(part_of(restarted, 0), "finished", launcher_code=None, survivors=[], reason="node_restarted")
+    say(part_of(restarted, 0), "finished", launcher_code=None, survivors=[], reason="node_rebooted")
     assert state(lost)[1:] == ("lost", "agent", "shim_lost")
     assert state(restarted)[1:] == ("lost", "node", "node_restarted")
 

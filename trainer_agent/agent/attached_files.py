@@ -67,13 +67,14 @@ class AttachedFiles(AttemptFiles):
         blamed = self._blamed(ended)
         if blamed is not None:
             rank, code = blamed
+            process = self.found.get(rank)
             words = self._last_output()
             signal_number = -code if code < 0 else None
             data = {
                 "code": None if code < 0 else code,
                 "signal": signal_number,
                 "traceback": autopsy.last_words(words),
-                "oom": autopsy.ran_out_of_memory(words, signal_number, self.kernel_kills()),
+                **self.memory_facts(words, signal_number, process.pid if process else None, since=0.0),
             }
             yield h.RankExited(rank, at, data)
 

@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 
 from trainer_agent.agent import happenings as h
-from trainer_agent.agent import launch
-from trainer_agent.agent.collect import Collector
+from trainer_agent.agent import launch, trouble
+from trainer_agent.agent.collect import Collector, dropped_event
 from trainer_agent.agent.environment import is_loopback
 from trainer_agent.agent.errors import CannotPrepare
 from trainer_agent.agent.files import read_json, write_json, write_whole
 from trainer_agent.agent.identity import Identity
-from trainer_agent.agent.outbox import Outbox
+from trainer_agent.agent.outbox import DISK_FULL, Outbox
 from trainer_agent.agent.places import Places
 from trainer_agent.agent.prepare import prepare
 from trainer_agent.agent.sample import Subject
@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 # Seconds between batches of one node. Cost is set by messages, so many nodes speak less often: every 0.1 s up to 8
 # nodes, every second from 80 nodes on.
 FLUSH_SOONEST, FLUSH_LATEST, FLUSH_PER_NODE = 0.1, 1.0, 0.0125
+MEMORY_FREED_IN = 10.0  # seconds that the GPUs of a launch have to be free of its dead processes
 REFUSED_FOR = 60.0  # seconds that a refused attempt waits for another start
 
 
@@ -47,6 +48,7 @@ class AttemptRunner:
         places: Places,
         inventory: Inventory,
         post: Callable[[int, h.Happening], None],
+        memory_held: Callable[[list[int]], bool] = lambda _slots: False,
     ) -> None:
         self.key = key
         self.folder = places.attempt(key)
@@ -69,7 +71,10 @@ class AttemptRunner:
         )
         self._work: dict[int, Path] = {}  # command -> the folder that was made ready for it
         self._flushed_at = 0.0
+        self._has_more = False
         self._refused_at = 0.0
+        self._drained_at = 0.0
+        self._memory_held = memory_held
         self._cleaning = False
 
     @property
@@ -107,9 +112,10 @@ class AttemptRunner:
             for happening in self.files.look(self.state.ranks_started, self.state.ranks_exited, self._inventory):
                 self.handle(happening)
         if self.state.phase is Phase.DRAINING:
-            if self.outbox.drain(self._cursor()):
+            if self.outbox.drain(self._cursor()) and self._memory_is_free():
+                self._tell_counts()
                 self.handle(h.Drained())
-        elif time.monotonic() - self._flushed_at >= self._flush_every or self.outbox.has_events:
+        elif self._has_more or self.outbox.has_events or time.monotonic() - self._flushed_at >= self._flush_every:
             self._flush()
         self._look_for_the_end()
 
@@ -120,12 +126,15 @@ class AttemptRunner:
 
     def alive(self) -> AttemptAlive:
         """For the heartbeat; called from its thread."""
+        counts = self.outbox.counts
         return AttemptAlive(
             attempt=self.key,
             ranks=sorted(self.files.living_ranks()),
             shim=self.files.shim_lives(),
             spool_bytes=self.spool.size,
             unacked=self.spool.unacked,
+            made={rank: count.made for rank, count in counts.items()},
+            taken={rank: count.taken for rank, count in counts.items()},
         )
 
     def subject(self) -> Subject | None:
@@ -143,10 +152,9 @@ class AttemptRunner:
             take=self.outbox.add_samples,
         )
 
-    def survivors(self) -> str:
-        """Names processes that could not be ended, else empty."""
-        found = (self.state.exit or {}).get("survivors", [])
-        return ", ".join(f"{s['name']} (pid {s['pid']})" for s in found)
+    def survivors(self) -> list[dict[str, Any]]:
+        """Processes that could not be ended, as exit.json names them."""
+        return list(self.state.exit.get("survivors", []))
 
     @property
     def _flush_every(self) -> float:
@@ -155,17 +163,38 @@ class AttemptRunner:
 
     def _flush(self) -> None:
         self._flushed_at = time.monotonic()
-        self.outbox.flush(self._cursor())
+        self._has_more = self.outbox.flush(self._cursor())
+
+    def _tell_counts(self) -> None:
+        """Last words on each rank's step records, right before `finished`."""
+        for rank, count in self.outbox.counts.items():
+            self._perform(h.Report("counted", {"made": count.made, "taken": count.taken}, rank))
+
+    def _memory_is_free(self) -> bool:
+        """A driver takes a while to give back the memory of dead processes; one that never does holds up nobody."""
+        self._drained_at = self._drained_at or time.monotonic()
+        slots = self.state.command.slots if self.state.command else []
+        return not self._memory_held(slots) or time.monotonic() - self._drained_at > MEMORY_FREED_IN
 
     def _look_for_the_end(self) -> None:
-        if self.state.phase is Phase.FINISHED and not self.outbox.has_events and not self.spool.unacked:
-            self.handle(h.Acknowledged())
+        if self.state.phase is Phase.FINISHED and self.outbox.is_empty and not self.spool.unacked:
+            if self._note_closed():
+                self.handle(h.Acknowledged())
         if self.state.phase is Phase.REFUSED:
             self._refused_at = self._refused_at or time.monotonic()
             if time.monotonic() - self._refused_at > REFUSED_FOR:
                 self.handle(h.Stop("SIGTERM", 0.0, "refused"))
         else:
             self._refused_at = 0.0
+
+    def _note_closed(self) -> bool:
+        """Nothing is thrown away before this is on disk: without it the next agent would start the attempt again."""
+        try:
+            write_json(self.folder / "closed.json", {"at": time.time()})
+        except OSError as error:
+            self.outbox.trouble = error
+            return False
+        return True
 
     def _cursor(self) -> dict[str, Any]:
         state = self.state
@@ -182,10 +211,9 @@ class AttemptRunner:
             case h.Report():
                 at = time.time() if action.at is None else action.at
                 log.info("attempt %d: %s%s", self.key, action.kind, _of_rank(action.rank))
-                self.outbox.add_event(Event(kind=action.kind, at=at, rank=action.rank, data=action.data))
+                self._tell(Event(kind=action.kind, at=at, rank=action.rank, data=action.data))
             case h.Prepare():
-                write_whole(self.folder / "start.msgpack", msgspec.msgpack.encode(action.command))
-                self._in_background(self._prepare, action.command)
+                self._begin(action.command)
             case h.Launch():
                 self._in_background(self._launch, action.command)
             case h.WriteStop():
@@ -193,13 +221,28 @@ class AttemptRunner:
             case h.CleanTree():
                 if not self._cleaning:
                     self._cleaning = True
-                    self._in_background(launch.clean, self.folder)
+                    self._in_background(self._clean_tree)
             case h.Reset():
                 self.files.reset()
             case h.CleanUp():
                 self._clean_up()
             case h.Remove():
                 self._remove()
+
+    def _tell(self, event: Event) -> None:
+        """An exit also says what the rank printed in vain, on a full disk."""
+        lost = int(event.data.get("log_lost") or 0)
+        if lost:
+            self.outbox.add_event(dropped_event(event.at, event.rank, "log bytes", lost, DISK_FULL))
+        self.outbox.add_event(event)
+
+    def _begin(self, command: StartAttempt) -> None:
+        try:
+            write_whole(self.folder / "start.msgpack", msgspec.msgpack.encode(command))
+        except OSError as error:
+            self.handle(h.CannotStart(command.id, "spawn", f"The node could not prepare it. {trouble.reason(error)}."))
+        else:
+            self._in_background(self._prepare, command)
 
     def _prepare(self, command: StartAttempt) -> None:
         try:
@@ -209,7 +252,7 @@ class AttemptRunner:
             self._post(self.key, h.CannotStart(command.id, error.reason, error.detail))
         except Exception as error:
             log.exception("attempt %d could not be prepared", self.key)
-            self._post(self.key, h.CannotStart(command.id, "spawn", f"The node could not prepare it: {error}"))
+            self._post(self.key, h.CannotStart(command.id, "spawn", f"The node could not prepare it. {trouble.reason(error)}."))
 
     def _launch(self, command: StartAttempt) -> None:
         gpus = any(slot.kind == "gpu" for slot in self._inventory.slots)
@@ -220,7 +263,15 @@ class AttemptRunner:
             self._post(self.key, h.CannotStart(command.id, error.reason, error.detail))
         except Exception as error:
             log.exception("attempt %d could not be launched", self.key)
-            self._post(self.key, h.CannotStart(command.id, "spawn", f"The node could not launch it: {error}"))
+            self._post(self.key, h.CannotStart(command.id, "spawn", f"The node could not launch it. {trouble.reason(error)}."))
+
+    def _clean_tree(self) -> None:
+        try:
+            launch.clean(self.folder)
+        except CannotPrepare as error:
+            log.warning("attempt %d: what its shim left could not be ended: %s", self.key, error)
+        finally:
+            self._cleaning = False  # without an exit.json it is tried again
 
     def _write_stop(self, action: h.WriteStop) -> None:
         path = self.folder / "stop.json"
@@ -231,7 +282,6 @@ class AttemptRunner:
 
     def _clean_up(self) -> None:
         """Logs stay for who looks on the node; all else has reached the server."""
-        write_json(self.folder / "closed.json", {"at": time.time()})
         self.outbox.close()
         shutil.rmtree(self.folder / "spool", ignore_errors=True)
         for name in ("start.msgpack", "plan.json"):

@@ -3,14 +3,12 @@
 import contextlib
 import os
 import re
-import signal
 from pathlib import Path
 
 TAIL_BYTES = 64 * 1024
 LAST_LINES = 20
 MAX_TEXT = 16_000  # characters
 TRACEBACK = "Traceback (most recent call last)"
-_CUDA_OOM = re.compile(r"CUDA out of memory|torch\.OutOfMemoryError|torch\.cuda\.OutOfMemoryError")
 _PORT_TAKEN = re.compile(r"EADDRINUSE|address already in use", re.IGNORECASE)
 
 
@@ -33,23 +31,9 @@ def last_words(text: str) -> str:
     return text[start:].strip()[-MAX_TEXT:]
 
 
-def ran_out_of_memory(text: str, signal_number: int | None, kernel_kills: int) -> bool:
-    """`kernel_kills`: how many processes the kernel killed for memory since the attempt began."""
-    return bool(_CUDA_OOM.search(text)) or (signal_number == signal.SIGKILL and kernel_kills > 0)
-
-
 def says_port_in_use(text: str) -> bool:
     """Whether the launcher could not have its port."""
     return bool(_PORT_TAKEN.search(text))
-
-
-def kernel_kill_count() -> int:
-    """Processes of this machine that the kernel has killed for want of memory since boot."""
-    with contextlib.suppress(OSError, ValueError), open("/proc/vmstat", encoding="ascii") as file:
-        for line in file:
-            if line.startswith("oom_kill "):
-                return int(line.split()[1])
-    return 0
 
 
 def _is_chained(between: str) -> bool:

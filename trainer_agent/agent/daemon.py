@@ -10,12 +10,13 @@ from pathlib import Path
 import msgspec
 
 from trainer_agent.agent import happenings as h
-from trainer_agent.agent import inventory, launch
+from trainer_agent.agent import holders, inventory, launch, procs, trouble
 from trainer_agent.agent.attempts import AttemptRunner
 from trainer_agent.agent.commands import CommandReader, Seen
 from trainer_agent.agent.gpu import Gpus
 from trainer_agent.agent.heartbeat import Pulse
 from trainer_agent.agent.identity import Identity
+from trainer_agent.agent.leftovers import Leftovers
 from trainer_agent.agent.places import Places
 from trainer_agent.agent.sample import Sampler, Subject
 from trainer_agent.agent.sender import Sender
@@ -47,13 +48,16 @@ class Daemon:
             python=identity.python, cpu_slots=identity.cpu_slots, server_url=identity.url, gpus=self.gpus
         )
         self.runners: dict[int, AttemptRunner] = {}
+        self.leftovers = Leftovers(self.places.survivors)
         self._inbox: queue.SimpleQueue[Command | Post | None] = queue.SimpleQueue()
         self._seen = Seen(self.places.seen_commands)
         self._stop = threading.Event()
         self.sampler = Sampler(self.gpus, identity.cpu_slots, self._subjects)
         self.sender = Sender(identity.redis_url, identity.node, self._spools)
         self.commands = CommandReader(identity.redis_url, identity.node, self._inbox.put)
-        self.pulse = Pulse(identity.redis_url, identity.node, self._inventory_now, self.sampler, self._held)
+        self.pulse = Pulse(
+            identity.redis_url, identity.node, self._inventory_now, self.sampler, self._held, self._trouble
+        )
 
     def run(self) -> None:
         """Until `stop`."""
@@ -84,11 +88,13 @@ class Daemon:
                 break
             except Exception:
                 log.exception("could not take in what arrived")
+        self._seen.save()
         for runner in list(self.runners.values()):
             try:
                 runner.tick()
             except Exception:
                 log.exception("attempt %d", runner.key)
+            self.leftovers.note(runner.key, runner.survivors())
             if runner.gone:
                 self.runners = {key: other for key, other in self.runners.items() if other is not runner}
         self.sender.wake.set()
@@ -135,6 +141,7 @@ class Daemon:
             places=self.places,
             inventory=self.inventory,
             post=lambda key, happening: self._inbox.put((key, happening)),
+            memory_held=self._memory_held,
         )
         self.runners = {**self.runners, key: runner}  # replaced, not changed: other threads go through it
         return runner
@@ -142,7 +149,10 @@ class Daemon:
     def _adopt(self) -> None:
         """Take up what an earlier life of this agent held."""
         for folder in sorted(self.places.attempts.glob("*")):
-            if not folder.name.isdigit() or (folder / "closed.json").exists():
+            if not folder.name.isdigit():
+                continue
+            if (folder / "closed.json").exists():
+                launch.remove_group(folder)
                 continue
             try:
                 log.info("taking up attempt %s again", folder.name)
@@ -166,8 +176,23 @@ class Daemon:
         return [subject for subject in found if subject is not None]
 
     def _held(self) -> tuple[list[AttemptAlive], str]:
-        runners = list(self.runners.values())
-        return [r.alive() for r in runners], "; ".join(filter(None, (r.survivors() for r in runners)))
+        """For the heartbeat; called from its thread. An attempt is held until the last of its processes is gone."""
+        runners = self.runners
+        left = self.leftovers.living()
+        alive = [runner.alive() for runner in runners.values()]
+        alive += [AttemptAlive(attempt=key, shim=False) for key in left.keys() - runners.keys()]
+        ours = {slot for runner in runners.values() if runner.state.command for slot in runner.state.command.slots}
+        foreign = holders.strangers(self.sampler.gpu_processes, ours)
+        known = {survivor.pid for those in left.values() for survivor in those}
+        return alive, holders.sentence(left, [process for process in foreign if process.pid not in known])
+
+    def _trouble(self) -> str:
+        """For the heartbeat; called from its thread."""
+        return trouble.sentence([self._seen.trouble, *(runner.outbox.trouble for runner in self.runners.values())])
+
+    def _memory_held(self, slots: list[int]) -> bool:
+        """Whether a GPU still lists a process that is dead."""
+        return any(p.slot in slots and procs.look_up(p.pid) is None for p in self.sampler.gpu_processes)
 
     def _inventory_now(self) -> Inventory:
         return inventory.with_live_slots(self.inventory, self.sampler.slots)

@@ -2,15 +2,27 @@
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pynvml
 
+from trainer_agent.agent import procs
 from trainer_agent.wire.messages import SlotFacts
 
 MIB = 1024 * 1024
 # NVML fills fields that it does not support with all ones.
 _SENTINELS = frozenset((0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF, -1))
+
+
+@dataclass(frozen=True, slots=True)
+class GpuProcess:
+    """A process that computes on one GPU. `name` is empty when this machine shows none of that number."""
+
+    slot: int
+    pid: int
+    name: str
+    memory: int | None  # bytes of the device's memory, None where the driver does not say
 
 
 class Gpus:
@@ -30,6 +42,10 @@ class Gpus:
     def read(self) -> list[SlotFacts]:
         """One slot per GPU with its counters now."""
         return [self._slot(index, handle) for index, handle in enumerate(self._handles)]
+
+    def processes(self) -> list[GpuProcess]:
+        """Everything that computes on a GPU now, ours or not."""
+        return [process for index, handle in enumerate(self._handles) for process in _computing(index, handle)]
 
     def _slot(self, index: int, handle: Any) -> SlotFacts:
         total, used = _memory(handle)
@@ -53,13 +69,24 @@ def within(value: float | None, low: float, high: float) -> float | None:
     return value if value is not None and low <= value <= high else None
 
 
+def _computing(index: int, handle: Any) -> list[GpuProcess]:
+    try:
+        found = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
+    except pynvml.NVMLError:
+        return []
+    return [GpuProcess(index, int(p.pid), procs.name_of(int(p.pid)), _known(p.usedGpuMemory)) for p in found]
+
+
+def _known(count: int | None) -> int | None:
+    return None if count is None or int(count) in _SENTINELS else int(count)
+
+
 def _memory(handle: Any) -> tuple[int | None, int | None]:
     try:
         memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
     except pynvml.NVMLError:
         return None, None
-    total, used = (None if int(n) in _SENTINELS else int(n) for n in (memory.total, memory.used))
-    return total, used
+    return _known(memory.total), _known(memory.used)
 
 
 def _utilisation(handle: Any) -> float | None:

@@ -1,5 +1,7 @@
 """Starts a shim for a launch, and lets one clean up behind a shim that was lost."""
 
+import contextlib
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from trainer_agent.agent.identity import Identity
 from trainer_agent.agent.places import SHIM, Places
 from trainer_agent.wire.launch import RANK_ENTRY, torchrun_argv
 from trainer_agent.wire.messages import StartAttempt
+from trainer_agent.wire.whole_file import keep_room
 
 SHIM_STARTS_IN = 30.0  # seconds
 CLEANED_IN = 60.0  # seconds
@@ -27,6 +30,7 @@ def launch(start: StartAttempt, work: Path, identity: Identity, places: Places, 
         path.mkdir(parents=True, exist_ok=True)
     folders.rings.parent.mkdir(mode=0o1777, exist_ok=True)
     folders.rings.mkdir(mode=0o700, exist_ok=True)
+    keep_room(str(folder / "stop.json"))  # a stop must get through on a full disk too
     write_json(folder / "plan.json", _plan(start, work, identity, places, gpus=gpus))
     done = _run_shim(folder, SHIM_STARTS_IN)
     if done.returncode:
@@ -37,6 +41,14 @@ def launch(start: StartAttempt, work: Path, identity: Identity, places: Places, 
 def clean(folder: Path) -> None:
     """End what a lost shim left behind; exit.json is there afterwards."""
     _run_shim(folder, CLEANED_IN, "clean")
+
+
+def remove_group(folder: Path) -> None:
+    """Take away the control group of a launch that is over, should its shim have left one. A full one stays."""
+    group = (read_json(folder / "shim.json") or {}).get("cgroup")
+    if group:
+        with contextlib.suppress(OSError):
+            os.rmdir(group)
 
 
 def remove_rings(places: Places, key: int) -> None:

@@ -17,6 +17,7 @@ class Places:
         self.node = node
         self.attempts = home / "attempts"
         self.seen_commands = home / "commands.json"
+        self.survivors = home / "survivors.json"
 
     def attempt(self, key: int) -> Path:
         """The attempt's folder."""

@@ -64,6 +64,15 @@ def is_alive(pid: int, start_time: int) -> bool:
     return process is not None and process.start_time == start_time and process.state not in "ZX"
 
 
+def name_of(pid: int) -> str:
+    """What the kernel calls the process, empty when there is none."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
 def boot_id() -> str:
     """Names this boot of the machine."""
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:

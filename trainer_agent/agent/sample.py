@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import psutil
 
 from trainer_agent.agent import inventory, procs
-from trainer_agent.agent.gpu import Gpus
+from trainer_agent.agent.gpu import GpuProcess, Gpus
 from trainer_agent.wire.messages import SlotFacts
 
 log = logging.getLogger(__name__)
@@ -68,6 +68,7 @@ class Sampler:
         self._at = 0.0
         self._cpu_before: dict[int, float] = {}
         self.slots: list[SlotFacts] = inventory.slots(gpus, cpu_slots)
+        self.gpu_processes: list[GpuProcess] = []
         self.host = Host()
 
     def run(self, stop: threading.Event) -> None:
@@ -85,6 +86,7 @@ class Sampler:
         elapsed = clock - self._at if self._at else 0.0
         self._at = clock
         self.slots = inventory.slots(self._gpus, self._cpu_slots)
+        self.gpu_processes = self._gpus.processes() if self._cpu_slots is None else []
         self.host = self._look_at_host(elapsed)
         subjects = self._subjects()
         if not subjects:

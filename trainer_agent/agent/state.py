@@ -150,15 +150,16 @@ class AttemptState:
         return []
 
     def _shim_exited(self, happening: h.ShimExited) -> list[h.Action]:
-        if self.phase is Phase.FORGETTING:
-            return self._go([h.Remove()])
         if self.phase not in HELD_BY_SHIM:
             return []
+        self.exit = happening.content
+        if self.phase is Phase.FORGETTING:
+            return self._go([h.Remove()])
         if self.again is not None:
             return self._prepare(self.again, [h.Reset()])
         if happening.port_in_use and self.phase is not Phase.STOPPING and not self.ranks_started:
             return [h.Reset(), *self._refuse(RETRIED, "Another program took the port first.")]
-        self.phase, self.exit = Phase.DRAINING, happening.content
+        self.phase = Phase.DRAINING
         return []
 
     def _finish(self, content: dict[str, Any]) -> list[h.Action]:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trainer_agent.agent import autopsy, procs
+from trainer_agent.agent import autopsy, kernel_log, procs
 from trainer_agent.agent import happenings as h
 from trainer_agent.agent.files import read_json
+from trainer_agent.agent.memory_kill import Kills, evidence
 from trainer_agent.wire.messages import Inventory
 
 
@@ -16,7 +17,7 @@ class AttemptFiles:
     def __init__(self, folder: Path, ranks: range) -> None:
         self.folder = folder
         self.ranks = ranks
-        self._kernel_kills = autopsy.kernel_kill_count()
+        self._kills_before = kernel_log.kill_count()
 
     @property
     def shim_is_up(self) -> bool:
@@ -60,9 +61,17 @@ class AttemptFiles:
         elif self.shim_is_up and not lives and not (self.folder / "exit.json").exists():
             yield h.ShimLost()
 
-    def kernel_kills(self) -> int:
-        """Processes that the kernel has killed for want of memory since the attempt began."""
-        return autopsy.kernel_kill_count() - self._kernel_kills
+    def memory_facts(self, text: str, signal_number: int | None, pid: int | None, since: float) -> dict[str, Any]:
+        """`oom` and `oom_by` of a rank that ended with these last words; `since`: its start, seconds after boot."""
+        shim, ended = read_json(self.folder / "shim.json") or {}, read_json(self.folder / "exit.json") or {}
+        group = kernel_log.group_kill_count(str(shim.get("cgroup", "")))
+        kills = Kills(
+            group=max(group, int(ended.get("oom_kills", 0))),
+            machine=kernel_log.kill_count() - self._kills_before,
+            named=lambda: kernel_log.killed(since),
+        )
+        by = evidence(text, signal_number, pid, kills)
+        return {"oom": bool(by), "oom_by": by}
 
     def reset(self) -> None:
         """Remove what a launch left, except its logs."""
@@ -76,13 +85,15 @@ class AttemptFiles:
     def _exit_facts(self, rank: int, exited: dict[str, Any]) -> dict[str, Any]:
         code, signal_number = exited.get("code"), exited.get("signal")
         text = "" if code == 0 else autopsy.tail_text(self.folder / "ranks" / f"rank{rank}.log")
-        kills = self.kernel_kills()
+        started = read_json(self._of(rank, "started")) or {}
+        since = float(started.get("start_time", 0)) / procs.TICKS
         return {
             "code": code,
             "signal": signal_number,
             "traceback": autopsy.last_words(text),
             "max_rss_kb": exited.get("max_rss_kb"),
-            "oom": autopsy.ran_out_of_memory(text, signal_number, kills),
+            "log_lost": exited.get("log_lost", 0),
+            **self.memory_facts(text, signal_number, started.get("pid"), since),
         }
 
     def _shim_exited(self, ended: dict[str, Any]) -> h.ShimExited:

@@ -11,7 +11,7 @@ from webapp.nodes.models import Command, CommandKind, Node, Slot
 from webapp.queue import PLACE, hint
 from webapp.redis import connection
 from webapp.runs.models import AttemptNode, Cause, Status
-from webapp.runs.settle import finish_part, lose_part, settle
+from webapp.runs.settle import clean, finish_part, lose_part, settle
 from webapp.runs.state import PLACED, locked
 
 # An order needs this long to show in a heartbeat that was under way.
@@ -50,13 +50,15 @@ def _close_orders_of_the_past(node: Node, held: set[int], said_at: datetime) -> 
 
 
 def _free_clean_slots(node: Node, held: set[int], said_at: datetime) -> None:
-    """Slots of a lost part, or of an attempt that was placed elsewhere, once the node is there without it."""
+    """Slots of a part that is over or was placed elsewhere, once the node is there and holds nothing of it."""
     for attempt in set(Slot.objects.filter(node=node).exclude(attempt=None).values_list("attempt_id", flat=True)):
         if attempt in held or Command.objects.filter(node=node, attempt_key=attempt, accepted_at=None).exists():
             continue
         expected = AttemptNode.objects.filter(node=node, attempt=attempt, finished_at=None, lost_at=None)
         if not expected.exists():
             Slot.objects.filter(node=node, attempt=attempt).update(attempt=None)
+            for part in AttemptNode.objects.filter(node=node, attempt=attempt).select_related("attempt__run"):
+                clean(part)
             hint(PLACE)
 
 

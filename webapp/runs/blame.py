@@ -1,5 +1,6 @@
 """Who made an attempt fail: a rank, or a launcher that ended without one."""
 
+import signal
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -12,7 +13,9 @@ from webapp.runs.state import mirror, record
 
 # A victim's report may overtake the culprit's; an exit later than our own stop order proves nothing.
 _CLOCK_SLACK = timedelta(seconds=0.2)
-_CAUSE_OF_END = {"shim_lost": Cause.AGENT, "node_restarted": Cause.NODE}
+_LOST_BY = {"shim_lost": (Cause.AGENT, "shim_lost"), "node_rebooted": (Cause.NODE, "node_restarted")}
+
+_WITH_LAUNCHER = (signal.SIGTERM, signal.SIGKILL)  # what a rank gets when its launcher has gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ def blame_rank(attempt: Attempt) -> None:
     """A rank failed while the attempt was alive: stop all, and name the first that failed on its own."""
     first = culprit(_exits(attempt))
     if first is not None:
-        verdict = explain(first)
+        verdict = explain(first, _made(attempt))
         fail(attempt, cause=verdict.cause, reason=verdict.reason, detail=verdict.detail)
 
 
@@ -41,11 +44,23 @@ def refine(attempt: Attempt) -> None:
     first = culprit(exit_ for exit_ in _exits(attempt) if exit_.at <= ordered + _CLOCK_SLACK)
     if first is None or first.rank == attempt.detail.get("rank"):
         return
-    verdict = explain(first)
-    fields = {"reason": verdict.reason, "detail": verdict.detail}
+    verdict = explain(first, _made(attempt))
+    _rename(attempt, verdict.reason, verdict.detail)
+
+
+def _rename(attempt: Attempt, reason: str, detail: dict[str, Any]) -> None:
+    fields = {"reason": reason, "detail": detail}
     Attempt.objects.filter(pk=attempt.pk).update(**fields)
     mirror(attempt, fields)
-    record(attempt, "first_failure", level="crit", rank=first.rank, reason=verdict.reason, **_told(verdict.detail))
+    rank = detail.get("rank")
+    told = {name: value for name, value in detail.items() if name != "rank"}
+    record(attempt, "first_failure", level="crit", rank=rank, reason=reason, **told)
+
+
+def _made(attempt: Attempt) -> dict[int, int]:
+    """Rank -> steps made; empty unless it is known of all."""
+    made = dict(attempt.ranks.values_list("rank", "made"))
+    return {} if None in made.values() else made
 
 
 def _exits(attempt: Attempt) -> list[Exit]:
@@ -59,10 +74,19 @@ def _exits(attempt: Attempt) -> list[Exit]:
             at=row.exited_at,
             traceback=row.traceback,
             oom=bool(row.facts.get("oom")),
+            oom_by=str(row.facts.get("oom_by", "")),
         )
         for row in attempt.ranks.exclude(exited_at=None)
         if row.exited_at is not None
     ]
+
+
+def refine_by_launcher(part: AttemptNode, attempt: Attempt, ending: Ending) -> None:
+    """A rank that died with its launcher was told first: name the launcher. Outcome and cause stay."""
+    own_end = ending.reason == "exited" and ending.signal is not None
+    followed = attempt.reason == "killed_by_signal" and attempt.detail.get("signal") in _WITH_LAUNCHER
+    if own_end and followed and attempt.detail.get("node") == part.node_name:
+        _rename(attempt, "launcher_killed", {"node": part.node_name, "code": None, "signal": ending.signal})
 
 
 def blame_launcher(part: AttemptNode, attempt: Attempt, ending: Ending) -> None:
@@ -72,9 +96,9 @@ def blame_launcher(part: AttemptNode, attempt: Attempt, ending: Ending) -> None:
         return
     reason = ending.reason
     detail = {"node": part.node_name, "code": ending.code, "signal": ending.signal, "text": ending.text}
-    if reason in _CAUSE_OF_END:
-        outcome = Outcome.LOST
-        fail(attempt, cause=_CAUSE_OF_END[reason], reason=reason, detail=detail, outcome=outcome, actor=part.node_name)
+    if reason in _LOST_BY:
+        cause, word = _LOST_BY[reason]
+        fail(attempt, cause=cause, reason=word, detail=detail, outcome=Outcome.LOST, actor=part.node_name)
     elif reason == "shim_signalled":
         stop(attempt, cause=Cause.NODE, reason="node_signal", actor=part.node_name, detail=detail)
     elif ending.signal is not None:
@@ -87,7 +111,3 @@ def blame_launcher(part: AttemptNode, attempt: Attempt, ending: Ending) -> None:
     else:
         lost = ranks.filter(exited_at=None).values_list("rank", flat=True).first()
         fail(attempt, cause=Cause.CODE, reason="no_exit_record", detail={"rank": lost, **detail})
-
-
-def _told(detail: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in detail.items() if name != "rank"}

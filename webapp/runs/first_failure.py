@@ -1,32 +1,16 @@
 """Which rank failed first, and why: pure. The others are its victims."""
 
-import re
 import signal
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from webapp.runs import rank_reasons
 from webapp.runs.models import Cause
+from webapp.runs.rank_reasons import VICTIMS, last_line
 
-# What a healthy rank says when a peer has gone. It names the messenger, not the culprit.
-_PEER_GONE = re.compile(
-    r"connection (closed|reset) by peer|broken pipe|remote process exited|process ?group.*abort"
-    r"|socket closed|nccl.*(abort|remote error)|gloo.*(timed? ?out|connect)",
-    re.IGNORECASE,
-)
 _SENT_TO_VICTIMS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_REASONS = (
-    (
-        "out_of_memory",
-        re.compile(r"OutOfMemoryError|CUDA out of memory|^MemoryError|DefaultCPUAllocator: can't alloc", re.M),
-    ),
-    ("syntax_error", re.compile(r"^(SyntaxError|IndentationError|TabError)\b", re.M)),
-    ("import_error", re.compile(r"^(ModuleNotFoundError|ImportError)\b", re.M)),
-    ("port_in_use", re.compile(r"EADDRINUSE|address already in use", re.I)),
-)
-RANK_REASONS = frozenset({"rank_exit", "killed_by_signal", *(word for word, _pattern in _REASONS)})
-_TORCH_PREFIX = re.compile(r"^\[rank\d+\]: ?", re.M)  # torch marks the lines of a traceback with the rank
-_LONGEST_TEXT = 300
+RANK_REASONS = frozenset({"rank_exit", "killed_by_signal", "oom_killed", *rank_reasons.WORDS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +24,7 @@ class Exit:
     at: datetime
     traceback: str = ""
     oom: bool = False
+    oom_by: str = ""
 
     @property
     def failed(self) -> bool:
@@ -61,40 +46,39 @@ def culprit(exits: Iterable[Exit]) -> Exit | None:
     return min(failed, key=lambda exit_: (_victimhood(exit_), exit_.at, exit_.rank), default=None)
 
 
-def explain(exit_: Exit) -> Verdict:
-    """The fixed reason word and {rank, node, code, signal, text} of one exit."""
-    return Verdict(
-        cause=Cause.CODE,
-        reason=_reason(exit_),
-        detail={
-            "rank": exit_.rank,
-            "node": exit_.node,
-            "code": exit_.code,
-            "signal": exit_.signal,
-            "text": last_line(exit_.traceback),
-        },
-    )
+def explain(exit_: Exit, made: dict[int, int] | None = None) -> Verdict:
+    """The cause, the fixed reason word and {rank, node, code, signal, text, oom_by, late} of one exit.
 
-
-def last_line(text: str) -> str:
-    """The last line that says something, cut to 300 characters."""
-    lines = [line.strip() for line in _TORCH_PREFIX.sub("", text).splitlines() if line.strip()]
-    return lines[-1][:_LONGEST_TEXT] if lines else ""
+    `made`: rank -> steps made, as far as known; says who had not arrived when others waited in vain.
+    """
+    reason = _reason(exit_)
+    detail: dict[str, object] = {
+        "rank": exit_.rank,
+        "node": exit_.node,
+        "code": exit_.code,
+        "signal": exit_.signal,
+        "text": last_line(exit_.traceback),
+    }
+    if exit_.oom_by:
+        detail["oom_by"] = exit_.oom_by
+    if reason == "collective_timeout":
+        late = rank_reasons.absent(exit_.traceback)
+        detail["late"] = rank_reasons.latecomer(made or {}) if late is None else late
+    cause = Cause.NETWORK if reason == "rendezvous" else Cause.CODE
+    return Verdict(cause=cause, reason=reason, detail=detail)
 
 
 def _victimhood(exit_: Exit) -> int:
     if exit_.signal in _SENT_TO_VICTIMS:
         return 2
-    if _PEER_GONE.search(last_line(exit_.traceback)) or (exit_.signal == signal.SIGABRT and not exit_.traceback):
-        return 1
-    return 0
+    return 1 if _reason(exit_) in VICTIMS or (exit_.signal == signal.SIGABRT and not exit_.traceback) else 0
 
 
 def _reason(exit_: Exit) -> str:
+    """A signal speaks for itself; only one that a program sends itself leaves words that explain it."""
+    word = rank_reasons.word_of(exit_.traceback) if exit_.signal in (None, signal.SIGABRT) else ""
+    if word and word != "peer_gone":
+        return word
     if exit_.oom:
-        return "out_of_memory"
-    text = _TORCH_PREFIX.sub("", exit_.traceback)
-    for word, pattern in _REASONS:
-        if pattern.search(text):
-            return word
-    return "killed_by_signal" if exit_.signal is not None else "rank_exit"
+        return "oom_killed"
+    return word or ("killed_by_signal" if exit_.signal is not None else "rank_exit")

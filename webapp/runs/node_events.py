@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeGuard
 
 from django.utils import timezone
 
@@ -10,10 +10,11 @@ from trainer_agent.wire.messages import Event
 from webapp.live.publish import run_changed
 from webapp.nodes.commands import accept, accept_start, order_starts
 from webapp.nodes.models import CommandKind
-from webapp.runs import attached, first_step, secrets
-from webapp.runs.blame import Ending, blame_launcher, blame_rank, refine
-from webapp.runs.first_failure import RANK_REASONS, last_line
+from webapp.runs import attached, first_step, secrets, wording
+from webapp.runs.blame import Ending, blame_launcher, blame_rank, refine, refine_by_launcher
+from webapp.runs.first_failure import RANK_REASONS
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, RankState, Run, Status
+from webapp.runs.rank_reasons import last_line
 from webapp.runs.scheduler import next_port
 from webapp.runs.settle import fail, finish_part, settle, stop
 from webapp.runs.state import LIVE, locked, move, record
@@ -120,7 +121,7 @@ def _rank_exited(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     row.exited_at = _at(part, event)
     row.exit_code, row.exit_signal = _whole(event, "code"), _whole(event, "signal")
     row.traceback = _safe(attempt, _text(event, "traceback"))
-    row.facts = {**row.facts, **{key: event.data[key] for key in ("oom", "max_rss_kb") if key in event.data}}
+    row.facts = {**row.facts, **{key: event.data[key] for key in ("oom", "oom_by", "max_rss_kb") if key in event.data}}
     row.save(update_fields=["exited_at", "exit_code", "exit_signal", "traceback", "facts"])
     if row.exit_code == 0:
         return
@@ -165,21 +166,32 @@ def _stopping(part: AttemptNode, attempt: Attempt, event: Event) -> None:
 def _finished(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     at = _at(part, event)
     accept(part.node, attempt.pk, CommandKind.START, CommandKind.STOP)
-    finish_part(part, at)
-    survivors = event.data.get("survivors")
+    survivors = _survivors(event)
+    finish_part(part, at, survivors)
     if survivors:
-        record(attempt, "survivors", level="crit", at=at, node=part.node_name, survivors=survivors)
+        names = wording.process_names(survivors)
+        record(attempt, "survivors", level="crit", at=at, node=part.node_name, survivors=names)
     if attempt.run.is_attached:
         attempt.ranks.filter(node_rank=part.node_rank, exited_at=None).update(exited_at=at)
+    ending = Ending(
+        code=_whole(event, "launcher_code"),
+        signal=_whole(event, "launcher_signal"),
+        reason=_text(event, "reason"),
+        text=_safe(attempt, last_line(_text(event, "detail"))),
+    )
     if attempt.status in LIVE:
-        ending = Ending(
-            code=_whole(event, "launcher_code"),
-            signal=_whole(event, "launcher_signal"),
-            reason=_text(event, "reason"),
-            text=_safe(attempt, last_line(_text(event, "detail"))),
-        )
         blame_launcher(part, attempt, ending)
+    elif attempt.outcome == Outcome.FAILED:
+        refine_by_launcher(part, attempt, ending)
     settle(attempt)
+
+
+def _survivors(event: Event) -> list[dict[str, Any]]:
+    """Processes that the node could not end."""
+    told = event.data.get("survivors")
+    listed = told if isinstance(told, list) else []
+    found = [one for one in listed if isinstance(one, dict) and _is_whole(one.get("pid"))]
+    return [{"pid": s["pid"], "name": str(s.get("name", ""))[:64], "state": str(s.get("state", ""))[:8]} for s in found]
 
 
 def _rank(part: AttemptNode, event: Event) -> RankState | None:
@@ -205,7 +217,11 @@ def _text(event: Event, name: str) -> str:
 
 def _whole(event: Event, name: str) -> int | None:
     value = event.data.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if _is_whole(value) else None
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _safe(attempt: Attempt, text: str) -> str:

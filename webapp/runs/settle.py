@@ -1,5 +1,6 @@
 """How an attempt comes to its end: failure, stop, loss, and the proof that nothing of it is left."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -45,10 +46,21 @@ def stop(attempt: Attempt, *, cause: Cause, reason: str, actor: str, detail: dic
     )
 
 
-def finish_part(part: AttemptNode, at: datetime) -> None:
-    """The node proved that its tree is gone: its slots may be offered again."""
-    AttemptNode.objects.filter(pk=part.pk, finished_at=None).update(finished_at=at)
-    free_slots(part)
+def finish_part(part: AttemptNode, at: datetime, survivors: Sequence[dict[str, Any]] = ()) -> None:
+    """The node proved that its tree is gone: its slots may be offered again.
+
+    `survivors` could not be ended, by any means: the part is over all the same, but its slots stay taken until the
+    node's heartbeat no longer lists the attempt.
+    """
+    rows = AttemptNode.objects.filter(pk=part.pk, finished_at=None)
+    if rows.update(finished_at=at, survivors=list(survivors)) == 1 and not survivors:
+        free_slots(part)
+
+
+def clean(part: AttemptNode) -> None:
+    """The last process that no kill could end is gone by itself."""
+    if AttemptNode.objects.filter(pk=part.pk).exclude(survivors=[]).update(survivors=[]) == 1:
+        record(part.attempt, "clean", level="ok", node=part.node_name)
 
 
 def free_slots(part: AttemptNode) -> None:

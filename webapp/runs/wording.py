@@ -2,6 +2,7 @@
 
 import signal as signals
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 from django.utils.functional import Promise
@@ -15,10 +16,19 @@ _lazy = gettext_lazy
 REASONS: dict[str, str | Promise] = {
     "rank_exit": _lazy("Rank %(rank)s on %(node)s ended with exit code %(code)s. %(text)s"),
     "killed_by_signal": _lazy("Rank %(rank)s on %(node)s was ended by %(signal_name)s. %(text)s"),
-    "out_of_memory": _lazy("Rank %(rank)s on %(node)s ran out of memory. %(text)s"),
+    "out_of_memory": _lazy("Rank %(rank)s on %(node)s ran out of GPU memory. %(text)s"),
+    "host_memory": _lazy("Rank %(rank)s on %(node)s could not get more of the node's memory. %(text)s"),
+    "oom_killed": _lazy("The kernel of %(node)s ended rank %(rank)s because memory had run out. %(evidence)s"),
     "syntax_error": _lazy("The script has a syntax error. %(text)s"),
     "import_error": _lazy("Rank %(rank)s on %(node)s could not import a module. %(text)s"),
     "port_in_use": _lazy("A port that the ranks need is in use on %(node)s. %(text)s"),
+    "collective_timeout": _lazy(
+        "Rank %(rank)s on %(node)s waited in vain in a collective operation: one of the ranks had not arrived. %(text)s"
+    ),
+    "collective_late": _lazy(
+        "Rank %(late)s had not arrived when rank %(rank)s on %(node)s gave up waiting for a collective. %(text)s"
+    ),
+    "peer_gone": _lazy("Rank %(rank)s on %(node)s lost its connection to another rank. %(text)s"),
     "no_exit_record": _lazy("Rank %(rank)s vanished without telling how it ended."),
     "launcher_killed": _lazy("The launcher on %(node)s was ended by %(signal_name)s."),
     "launcher_exit": _lazy("The launcher on %(node)s ended with code %(code)s before any rank started. %(text)s"),
@@ -46,9 +56,18 @@ NEXT_STEP: dict[str, str | Promise] = {
     "rank_exit": _lazy("Read this rank's last log lines, fix the script, then run it again."),
     "killed_by_signal": _lazy("Somebody or the system ended the process. If nobody did, look at the node's memory."),
     "out_of_memory": _lazy("Use a smaller batch or model part per rank, then run it again."),
+    "host_memory": _lazy("Use fewer data loader workers or smaller caches in the script, then run it again."),
+    "oom_killed": _lazy(
+        "Use less of the node's memory (data loader workers, caches) or raise its limit, then run it again."
+    ),
     "syntax_error": _lazy("Fix the line that the log names, then run it again."),
     "import_error": _lazy("Install the module for the Python that the node uses, then run it again."),
     "port_in_use": _lazy("Run it again: another port will be chosen. If it stays, see what listens on the node."),
+    "collective_timeout": _lazy(
+        "See at which step each rank stood; the one that differs is stuck or slow. Read its log."
+    ),
+    "collective_late": _lazy("Read the log of the rank that had not arrived: it was stuck, or had less to do."),
+    "peer_gone": _lazy("Read the logs of the other ranks: one of them ended first. If none did, check the network."),
     "no_exit_record": _lazy("Read this rank's log and the launcher's log, then run it again."),
     "launcher_killed": _lazy("Look at the node's memory and system log, then run it again."),
     "launcher_exit": _lazy("Read the launcher's log; often torch is not installed for the node's Python."),
@@ -89,8 +108,17 @@ EVENTS: dict[str, str | Promise] = {
     "dropped": _lazy("%(node)s dropped %(count)s of %(what)s: %(reason)s."),
     "node_stopping": _lazy("%(node)s is stopping its ranks with %(signal)s, up to %(grace)s s."),
     "survivors": _lazy("%(node)s could not end all processes: %(survivors)s."),
+    "clean": _lazy("%(node)s is clean again: the last process that could not be ended is gone."),
     "requeued": _lazy("%(node)s could not be reached before the start; back to the queue."),
+    "not_accepted": _lazy("%(node)s did not take the order to start for %(seconds)s s; back to the queue."),
     "deleted": _lazy("Deleted by %(actor)s."),
+}
+
+# What says that the kernel killed a rank for want of memory: `oom_by` of the node.
+_EVIDENCE: dict[str, str | Promise] = {
+    "cgroup": _lazy("The memory count of its control group says so."),
+    "kernel_log": _lazy("The kernel's log names it."),
+    "kernel_count": _lazy("The kernel's count of such ends rose meanwhile."),
 }
 
 _OUTCOMES: dict[str, str | Promise] = {
@@ -105,20 +133,37 @@ def outcome_sentence(attempt: Attempt) -> str:
     """How it ended, or is about to; empty while nothing is decided."""
     if not attempt.outcome:
         return ""
-    text = REASONS.get(attempt.reason)
+    text = REASONS.get(_word(attempt.reason, attempt.detail))
     return _fill(text, attempt.detail, actor=attempt.actor) if text else str(_OUTCOMES[attempt.outcome])
 
 
 def next_step(attempt: Attempt) -> str:
     """What a person does next about the outcome; empty when nothing needs doing."""
-    return str(NEXT_STEP.get(attempt.reason, ""))
+    return str(NEXT_STEP.get(_word(attempt.reason, attempt.detail), ""))
+
+
+def cleanup_sentence(attempt: Attempt) -> str:
+    """Names the processes that its nodes could not end; empty when nothing is left of it."""
+    left = [(part.node_name, process_names(part.survivors)) for part in attempt.parts.all() if part.survivors]
+    if not left:
+        return ""
+    told = "; ".join(_("%(names)s on %(node)s") % {"names": names, "node": node} for node, names in left)
+    return _(
+        "Not cleaned up: %(told)s could not be ended, even by SIGKILL. Their slots stay taken until they are gone; "
+        "restart the node if they stay."
+    ) % {"told": told}
+
+
+def process_names(processes: Iterable[dict[str, Any]]) -> str:
+    """ "python (pid 5), python (pid 6)"."""
+    return ", ".join(f"{one.get('name') or _('a process')} (pid {one['pid']})" for one in processes)
 
 
 def event_text(event: RunEvent) -> str:
     """One line of the run's own log."""
     if event.kind == "ended":
         return str(_OUTCOMES.get(event.data.get("outcome", ""), _("Ended.")))
-    text = EVENTS.get(event.kind) or REASONS.get(event.data.get("reason", event.kind))
+    text = EVENTS.get(event.kind) or REASONS.get(_word(event.data.get("reason", event.kind), event.data))
     if text is None:
         return event.kind.replace("_", " ").capitalize() + "."
     return _fill(text, event.data, actor=event.actor, rank=event.rank)
@@ -129,6 +174,11 @@ def waits_sentence(attempt: Attempt) -> str:
     if attempt.status != Status.QUEUED:
         return ""
     return _WAITS.get(attempt.waits_for.get("reason", ""), _wait_for_turn)(attempt.waits_for)
+
+
+def _word(reason: str, detail: dict[str, Any]) -> str:
+    """A wait in vain reads differently when it is known who did not come."""
+    return "collective_late" if reason == "collective_timeout" and detail.get("late") is not None else reason
 
 
 def _wait_for_turn(_wait: dict[str, Any]) -> str:
@@ -185,6 +235,7 @@ def _fill(text: str | Promise, detail: dict[str, Any], **more: Any) -> str:
     given = {name: value for name, value in more.items() if value is not None}
     values: defaultdict[str, Any] = defaultdict(lambda: "?", {**detail, **given})
     values["text"] = detail.get("text") or ""
+    values["evidence"] = _EVIDENCE.get(detail.get("oom_by", ""), "")
     values["signal_name"] = signal_name(detail.get("signal"))
     code = detail.get("code")
     values["ending"] = _("exit code %(code)s") % {"code": code} if code is not None else values["signal_name"]
