@@ -17,8 +17,10 @@ import shutil
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from benchmarks.faults.account import Account, account
 from benchmarks.faults.acts import throw
@@ -26,7 +28,7 @@ from benchmarks.faults.asking import ask
 from benchmarks.faults.attacked import Attacked, attacked
 from benchmarks.faults.books import read_books
 from benchmarks.faults.leftovers import is_quiet, orphans
-from benchmarks.faults.runs import Runs
+from benchmarks.faults.runs import Planned, Runs
 from benchmarks.faults.schedule import blows
 from benchmarks.faults.told import Told
 from benchmarks.faults.verdict import lies
@@ -67,8 +69,7 @@ def storm(product: Attacked, seed: int, seconds: float, told: Told) -> dict[str,
     settle(product, runs, watch, told)
     watch.end()
     for planned in runs.begun:
-        run = ask(product.product, "GET", f"runs/{planned.uid}").json()
-        for lie in lies(planned, run, read_books(product.books, planned.uid)):
+        for lie in lies(planned, _read(product, planned.uid), read_books(product.books, planned.uid)):
             watch.note(lie)
     left = orphans(product, runs.begun)
     for one in left:
@@ -115,8 +116,9 @@ def throw_all(product: Attacked, seed: int, seconds: float, told: Told) -> int:
 def settle(product: Attacked, runs: Runs, watch: Watch, told: Told) -> None:
     """Until every run has ended and the nodes have nothing more to say; what takes too long is a lie."""
     for planned in runs.begun:
-        if not within(ENDS_WITHIN_S, lambda uid=planned.uid: _status(product, uid) == "ended"):
-            watch.note(f"{planned.uid} is still {_status(product, planned.uid)} long after the last fault")
+        if not within(ENDS_WITHIN_S, lambda planned=planned: has_ended(product, planned)):
+            status = _read(product, planned.uid)["status"]
+            watch.note(f"{planned.uid} is {status} {ENDS_WITHIN_S:.0f} s after the last fault")
     quiet = within(QUIET_WITHIN_S, lambda: is_quiet(product))
     told("quiet" if quiet else "NOT QUIET", "comparing" if quiet else "nodes still hold attempts; comparing")
 
@@ -136,16 +138,23 @@ def compare(product: Attacked, told: Told) -> Account:
     return found
 
 
-def within(seconds: float, condition) -> bool:
+def within(seconds: float, condition: Callable[[], bool]) -> bool:
     """Whether the condition came true in time."""
     end = time.monotonic() + seconds
     while not (true := condition()) and time.monotonic() < end:
         time.sleep(1.0)
-    return bool(true)
+    return true
 
 
-def _status(product: Attacked, uid: str) -> str:
-    return str(ask(product.product, "GET", f"runs/{uid}").json()["status"])
+def has_ended(product: Attacked, planned: Planned) -> bool:
+    """For good: the first attempt of one that is tried again does not count."""
+    run = _read(product, planned.uid)
+    return run["status"] == "ended" and not (planned.ending == "retry" and run["attempt"] == 1)
+
+
+def _read(product: Attacked, uid: str) -> dict[str, Any]:
+    run: dict[str, Any] = ask(product.product, "GET", f"runs/{uid}").json()
+    return run
 
 
 def keep_logs(product: Attacked, folder: Path) -> None:

@@ -95,9 +95,10 @@ class Runs:
     def _see_through(self, planned: Planned) -> None:
         """Until it has ended; a stop is asked for when its time has come."""
         stop_at = time.monotonic() + planned.stop_after
+        retried = planned.ending == "retry"
         while True:
             run = ask(self._attacked.product, "GET", f"runs/{planned.uid}").json()
-            if run["status"] == "ended":
+            if run["status"] == "ended" and not (retried and run["attempt"] == 1):
                 self._told("run", f"{planned.uid} ended: {run['outcome']}. {run['sentence']}")
                 return
             if planned.ending == "stop" and not planned.stop_asked and time.monotonic() > stop_at:

@@ -20,6 +20,9 @@ def lies(planned: Planned, run: dict[str, Any], books: list[Book]) -> Iterator[s
     if run["ended_at"] is None:
         yield f"{planned.uid} has ended without a time"
     yield from _against_the_plan(planned, run)
+    first = {book.rank: book.code for book in books if book.attempt == 1}
+    if planned.ending == "retry" and first.get(planned.rank) != 3:
+        yield f"{planned.uid} was to fail in rank {planned.rank}, but the first attempt's ranks ended with {first}"
 
 
 def _against_the_plan(planned: Planned, run: dict[str, Any]) -> Iterator[str]:

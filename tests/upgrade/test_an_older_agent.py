@@ -14,7 +14,7 @@ from benchmarks.product import Product, product, wait_for
 from tests.upgrade.older import Agent
 from trainer_agent import __version__
 
-pytestmark = [pytest.mark.e2e, pytest.mark.torch, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.torch, pytest.mark.timeout(400)]
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +27,7 @@ def made() -> Iterator[Product]:
 def agent(made: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     joined = Agent(tmp_path_factory.mktemp("upgrade"), made)
     joined.join_with_the_old_one()
+    wait_for(lambda: [node["alive"] for node in made.api("GET", "nodes")] == [True], 60, "the node to join")
     yield joined
     joined.end(signal.SIGKILL)
 
@@ -47,7 +48,7 @@ def ended(made: Product, run: str) -> dict[str, Any]:
         shown: dict[str, Any] = made.api("GET", f"runs/{run}")
         return shown if shown["status"] == "ended" else None
 
-    return wait_for(found, 90, f"the end of {run}")
+    return wait_for(found, 150, f"the end of {run}")
 
 
 def steps_of(books: Path, *runs: str) -> int:
@@ -78,7 +79,7 @@ def test_a_run_of_the_old_agent_succeeds_with_all_its_steps_and_lines(made, agen
 
 def test_the_old_agent_stops_what_a_user_stops(made, agent, books):
     run = start(made, books, steps=100_000, ranks=2)
-    wait_for(lambda: steps_of(books, run) > 20, 90, "twenty steps")
+    wait_for(lambda: steps_of(books, run) > 20, 150, "twenty steps")
     made.api("POST", f"runs/{run}/stop")
     shown = ended(made, run)
     assert (shown["outcome"], shown["cause"]) == ("stopped", "user")
@@ -87,7 +88,7 @@ def test_the_old_agent_stops_what_a_user_stops(made, agent, books):
 
 def test_its_successor_takes_up_what_runs_and_finds_what_ended_meanwhile(made, agent, books):
     short, long = start(made, books, steps=200, ranks=1), start(made, books, steps=900, ranks=1)
-    wait_for(lambda: steps_of(books, short, long) > 30, 90, "thirty steps of both runs")
+    wait_for(lambda: steps_of(books, short, long) > 30, 150, "thirty steps of both runs")
     agent.end(signal.SIGKILL)
     wait_for(lambda: codes(read_books(books, short)) == [0], 60, "the end of the short run")
     assert codes(read_books(books, long)) == [None]
