@@ -150,6 +150,7 @@ CELERY_BEAT_SCHEDULER = "workers.beat:AliveScheduler"
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "workers.dispatch.sweep", "schedule": 2.0, "options": {"expires": 10}},
     "heartbeats": {"task": "workers.housekeeping.read_heartbeats", "schedule": 2.0, "options": {"expires": 10}},
+    "watch": {"task": "workers.watch.look", "schedule": 2.0, "options": {"expires": 4}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME_DIR / "celerybeat-schedule")
 

@@ -19,12 +19,13 @@ def steps(
     numbers: Iterable[int],
     *,
     slow: dict[int, int] | None = None,
+    most: int | None = None,
     end: float = 1_000.0,
     nbytes: float = 4e6,
 ) -> StepColumns:
-    """Each rank at each step: backward takes 50 ms (+ `slow[rank]` ms), all wait for the slowest."""
+    """Each rank at each step: backward takes 50 ms (+ `slow[rank]` ms), all wait for the slowest, `most` ms."""
     late = slow or {}
-    most = max([late.get(r, 0) for r in ranks] or [0])
+    most = max([late.get(r, 0) for r in ranks] or [0]) if most is None else most
     rank, step = (a.ravel() for a in np.meshgrid(np.array(ranks), np.array(list(numbers)), indexing="xy"))
     extra = np.array([late.get(int(r), 0) * 1000 for r in rank])
     us = {

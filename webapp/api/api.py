@@ -30,8 +30,10 @@ api = NinjaAPI(
     auth=AUTH,
 )
 errors.register(api)
-for part in (runs, metrics, logs, incidents, ledger, events):
+for part in (runs, metrics, logs, ledger, events):
     api.add_router("/runs", part.router)
+api.add_router("/runs", incidents.of_run)
+api.add_router("/incidents", incidents.router)
 api.add_router("/attach", attach.router)
 api.add_router("/nodes", nodes.router)
 api.add_router("/projects", projects.router)

@@ -22,6 +22,9 @@ class Project(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     # Seconds of silence after which a node's part of a run is given up; None: LOST_NODE_LIMIT_S of the settings.
     lost_node_limit_s = models.PositiveIntegerField(null=True, blank=True)
+    # What a slot costs for an hour, for what incidents cost in money; None: money is not shown.
+    slot_hour_price = models.DecimalField(max_digits=10, decimal_places=4, null=True, blank=True)
+    currency = models.CharField(max_length=3, default="USD")
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="projects")
 
     class Meta:

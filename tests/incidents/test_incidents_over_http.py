@@ -1,0 +1,66 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from tests import builders
+from tests.api.asking import Asker, asker
+from webapp.incidents import lifecycle
+from webapp.incidents.lifecycle import Report
+from webapp.incidents.models import Incident
+from webapp.projects.models import Role
+from webapp.runs.models import Run
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_client")]
+
+
+@pytest.fixture
+def run() -> Run:
+    builders.user("stranger")
+    project = builders.project("demo", vera=Role.VIEWER, ed=Role.EDITOR)
+    attempt = builders.running_attempt(nodes=2, ranks_per_node=2, in_project=project)
+    late = Report("straggler", "rank 2", "backward", 0.25, 40, rank=2, node_rank=1, evidence={"excess": 0.2})
+    lifecycle.apply(attempt, [late], kinds=("straggler",), step=50, now=datetime(2026, 1, 1, tzinfo=UTC))
+    return attempt.run
+
+
+def test_a_run_s_incidents_are_told_with_a_whole_sentence(run: Run) -> None:
+    (told,) = asker("vera").get(f"/runs/{run.uid}/incidents").json()
+    node = run.attempts.get().parts.get(node_rank=1).node_name
+    assert told["sentence"] == (
+        f"Rank 2 on {node} needs 200 ms more for the backward pass than its peers since step 40."
+        " Steps take 25 % longer."
+    )
+    wanted = {"kind": "straggler", "subject": "rank 2", "rank": 2, "node": node, "link": None, "cause": "backward"}
+    assert {name: told[name] for name in wanted} == wanted
+    assert (told["probable"], told["severity"], told["slowdown"], told["opened_step"]) == (True, "critical", 0.25, 40)
+    assert told["closed_at"] is None
+
+
+def test_who_may_read_and_who_may_answer(run: Run) -> None:
+    pk = Incident.objects.get().pk
+    for act in ("acknowledge", "close", "comment", "assign"):
+        body = {"comment": {"text": "Seen."}, "assign": {"username": "ed"}}.get(act)
+        assert Asker("").post(f"/incidents/{pk}/{act}", body).status_code == 401
+        assert asker("stranger").post(f"/incidents/{pk}/{act}", body).status_code == 404
+        assert asker("vera").post(f"/incidents/{pk}/{act}", body).status_code == 403
+        assert asker("ed").post(f"/incidents/{pk}/{act}", body).status_code == 200
+    assert asker("stranger").get(f"/incidents/{pk}").status_code == 404
+    told = asker("vera").get(f"/incidents/{pk}").json()
+    assert (told["acknowledged_by"], told["assignee"], told["closed_at"] is None) == ("ed", "ed", False)
+    assert [event["kind"] for event in told["events"]] == ["opened", "acknowledged", "closed", "comment", "assigned"]
+
+
+def test_who_is_no_member_is_given_nothing(run: Run) -> None:
+    answer = asker("ed").post(f"/incidents/{Incident.objects.get().pk}/assign", {"username": "stranger"})
+    assert answer.status_code == 422
+    assert answer.json()["message"] == "Nobody of the name stranger is a member of the project."
+
+
+def test_an_empty_comment_is_an_error(run: Run) -> None:
+    assert asker("ed").post(f"/incidents/{Incident.objects.get().pk}/comment", {"text": ""}).status_code == 422
+
+
+def test_incidents_of_a_deleted_run_are_gone(run: Run) -> None:
+    pk = Incident.objects.get().pk
+    Run.objects.filter(pk=run.pk).update(deleted_at=datetime(2026, 1, 1, tzinfo=UTC))
+    assert asker("ed").get(f"/incidents/{pk}").status_code == 404

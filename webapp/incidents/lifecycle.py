@@ -1,0 +1,179 @@
+"""The only writer of incidents: opened, kept up and closed by findings; acknowledged, assigned and closed by people."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from webapp.accounts.models import User
+from webapp.incidents.models import Incident, IncidentEvent, Severity
+from webapp.live.publish import run_changed
+from webapp.runs.models import Attempt, Run
+
+QUIET_STEPS = 20  # without a finding, and
+QUIET = timedelta(seconds=5)  # so long, before an incident is over
+SAME_AGAIN = timedelta(minutes=10)  # what comes back sooner is the same incident
+_WARNING, _CRITICAL = 0.05, 0.20  # slowdown from which on
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One finding as the incident keeps it; see `workers/detect/finding.py` for the words."""
+
+    kind: str
+    subject: str
+    cause: str
+    slowdown: float
+    since: int | None
+    probable: bool = True
+    rank: int | None = None
+    node_rank: int | None = None
+    link: tuple[int, int] | None = None
+    evidence: dict[str, Any] = field(default_factory=dict)
+    victims: tuple[int, ...] = ()
+    stopped: bool = False  # nothing moves at all
+
+
+def severity_of(report: Report) -> Severity:
+    """By impact."""
+    if report.stopped or report.slowdown >= _CRITICAL:
+        return Severity.CRITICAL
+    return Severity.WARNING if report.slowdown >= _WARNING else Severity.INFO
+
+
+@transaction.atomic
+def apply(
+    attempt: Attempt, reports: Iterable[Report], *, kinds: Iterable[str], step: int | None, now: datetime
+) -> None:
+    """Bring the attempt's open incidents of `kinds` in line with what was found at `step`."""
+    opened = {(row.kind, row.subject): row for row in attempt.incidents.filter(closed_at=None, kind__in=list(kinds))}
+    changed = False
+    for report in reports:
+        row = opened.pop((report.kind, report.subject), None)
+        changed |= _keep_up(row, report, step, now) if row else _open(attempt, report, step, now)
+    for row in opened.values():
+        if _is_quiet(row, step, now):
+            changed |= _close(row, now)
+    if changed:
+        _tell(attempt)
+
+
+@transaction.atomic
+def end(attempt: Attempt, now: datetime) -> None:
+    """The attempt has ended, and its incidents with it."""
+    rows = list(attempt.incidents.filter(closed_at=None))
+    for row in rows:
+        _close(row, now, run_ended=True)
+    if rows:
+        _tell(attempt)
+
+
+@transaction.atomic
+def acknowledge(incident: Incident, user: User, now: datetime) -> bool:
+    """Somebody has seen it. False when somebody had before."""
+    fields = {"acknowledged_at": now, "acknowledged_by": user}
+    if Incident.objects.filter(pk=incident.pk, acknowledged_at=None).update(**fields) != 1:
+        return False
+    _note(incident, "acknowledged", now, actor=user.username)
+    return True
+
+
+@transaction.atomic
+def assign(incident: Incident, user: User, to: User | None, now: datetime) -> None:
+    """Make it somebody's; None: nobody's."""
+    Incident.objects.filter(pk=incident.pk).update(assignee=to)
+    _note(incident, "assigned", now, actor=user.username, to=to.username if to else "")
+
+
+@transaction.atomic
+def comment(incident: Incident, user: User, text: str, now: datetime) -> None:
+    """Say something about it."""
+    _note(incident, "comment", now, actor=user.username, text=text)
+
+
+@transaction.atomic
+def close(incident: Incident, user: User, now: datetime) -> bool:
+    """A person says that it is over. Found again later than `SAME_AGAIN`, it is a new one. False when it was closed."""
+    if not _close(incident, now, actor=user.username):
+        return False
+    _tell(incident.attempt)
+    return True
+
+
+def _open(attempt: Attempt, report: Report, step: int | None, now: datetime) -> bool:
+    same = attempt.incidents.filter(kind=report.kind, subject=report.subject, closed_at__gt=now - SAME_AGAIN)
+    row = same.order_by("-closed_at").first()
+    if row is not None and row.closed_by:
+        return False  # a person knows of it and wants to hear no more for now
+    if row is not None:
+        row.closed_at, row.seen_at = None, now
+        _write(row, report, step)
+        _note(row, "reopened", now)
+        return True
+    row = Incident(attempt=attempt, kind=report.kind, subject=report.subject, opened_step=report.since)
+    row.opened_at = row.seen_at = now
+    row.rank, row.node_rank, row.link = report.rank, report.node_rank, report.link
+    row.severity = severity_of(report)
+    _write(row, report, step)
+    _note(row, "opened", now, cause=report.cause, slowdown=report.slowdown)
+    return True
+
+
+def _keep_up(row: Incident, report: Report, step: int | None, now: datetime) -> bool:
+    before = (row.severity, row.cause, round(row.slowdown, 2))
+    lost = 1.0 if report.stopped else report.slowdown / (1 + report.slowdown)
+    row.gpu_hours += lost * row.attempt.world_size * max(0.0, (now - row.seen_at).total_seconds()) / 3600
+    row.seen_at = now
+    if severity_of(report) != row.severity and _rank(severity_of(report)) > _rank(row.severity):
+        row.severity = severity_of(report)
+        _note(row, "worse", now, slowdown=report.slowdown)
+    if report.cause not in (row.cause, "unknown"):
+        _note(row, "cause", now, cause=report.cause)
+    _write(row, report, step)
+    return before != (row.severity, row.cause, round(row.slowdown, 2))
+
+
+def _write(row: Incident, report: Report, step: int | None) -> None:
+    if report.cause != "unknown" or not row.cause:
+        row.cause, row.probable = report.cause, report.probable
+    row.slowdown, row.evidence, row.victims = report.slowdown, report.evidence, list(report.victims)
+    row.seen_step = step
+    row.save()
+
+
+def _is_quiet(row: Incident, step: int | None, now: datetime) -> bool:
+    if now - row.seen_at < QUIET:
+        return False
+    return row.seen_step is None or step is None or step - row.seen_step >= QUIET_STEPS
+
+
+def _close(row: Incident, now: datetime, *, actor: str = "", run_ended: bool = False) -> bool:
+    if Incident.objects.filter(pk=row.pk, closed_at=None).update(closed_at=now, closed_by=actor) != 1:
+        return False
+    _note(row, "closed", now, actor=actor, run_ended=run_ended)
+    return True
+
+
+def _note(row: Incident, kind: str, now: datetime, *, actor: str = "", text: str = "", **data: Any) -> None:
+    IncidentEvent.objects.create(incident=row, kind=kind, at=now, actor=actor, text=text, data=data)
+
+
+def _tell(attempt: Attempt) -> None:
+    """The list row says what is worst now; pages read again."""
+    run = attempt.run
+    if run.attempt_count == attempt.number:
+        worst = sorted(attempt.incidents.filter(closed_at=None), key=lambda row: (-_rank(row.severity), -row.slowdown))
+        run.health = _health(worst[0]) if worst else {}
+        Run.objects.filter(pk=run.pk, attempt_count=attempt.number).update(health=run.health)
+    run_changed(run)
+
+
+def _health(row: Incident) -> dict[str, Any]:
+    health = {"kind": row.kind, "cause": row.cause, "rank": row.rank, "node": row.node_rank, "incident": row.pk}
+    return {**health, "slowdown": round(row.slowdown, 2)} if row.slowdown else health
+
+
+def _rank(severity: str) -> int:
+    return list(Severity.values).index(severity)

@@ -1,0 +1,53 @@
+"""By how much each rank's own work takes longer than that of its peers, step by step."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from webapp.telemetry.spread import median
+from workers.detect.table import Bools, Floats, Table
+
+SHARE = 0.05  # of the step: less is not worth an alarm
+Z = 4.0  # times the noise
+NOISE_FLOOR = 0.01  # of the peers' time
+_EXACT_UP_TO = 16  # ranks; of more, one rank does not move the median
+_TO_SIGMA = 1.4826  # from a median absolute deviation
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """`more` and `hit`, n x m. `hit`: the rank was late in this step. `typical`: the job's step, seconds, n."""
+
+    more: Floats
+    hit: Bools
+    typical: Floats
+
+
+def excess(table: Table) -> Excess:
+    """Every rank against the others. A rank without peers to compare with is never late."""
+    local = table.local
+    centre, noise = _of_others(local)
+    more = local - centre
+    typical = median(table.step, 1)
+    with np.errstate(invalid="ignore"):
+        hit = (more >= SHARE * typical[:, None]) & (more >= Z * np.maximum(noise, NOISE_FLOOR * centre))
+    return Excess(more, hit & table.told[:, None], typical)
+
+
+def _of_others(local: Floats) -> tuple[Floats, Floats]:
+    """Median and noise of each rank's peers."""
+    count = local.shape[1]
+    if count < 2:
+        nothing = np.full(local.shape, np.nan)
+        return nothing, nothing
+    if count > _EXACT_UP_TO:
+        centre = median(local, 1)[:, None]
+        noise = _TO_SIGMA * median(np.abs(local - centre), 1)[:, None]
+        return np.broadcast_to(centre, local.shape), np.broadcast_to(noise, local.shape)
+    centres, noises = [], []
+    for rank in range(count):
+        others = np.delete(local, rank, axis=1)
+        centre = median(others, 1)
+        centres.append(centre)
+        noises.append(_TO_SIGMA * median(np.abs(others - centre[:, None]), 1))
+    return np.stack(centres, axis=1), np.stack(noises, axis=1)

@@ -1,0 +1,191 @@
+"""Ranks that are late by their own work: always, now and then, or a different one each time."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from workers.detect.cause import cause_of
+from workers.detect.excess import SHARE, Excess, excess
+from workers.detect.finding import JOB, STRAGGLER, STRUCTURAL, WANDERING, Finding
+from workers.detect.table import Bools, Floats, Ints, Table
+
+NOW, HITS_NOW = 10, 8  # newest steps, and in how many of them a rank must be late
+STILL, HITS_STILL = 20, 3
+LONG, HITS_LONG = 60, 6  # for one that is late now and then
+SOLE = 0.6  # of the late steps must be of the same rank, else the lateness wanders
+WANDERS = 0.8  # of the newest 20 steps are late by somebody
+_WANDER_STEPS = 20
+_WANDERS_FROM = 3  # ranks: of two, each is behind the other half of the time
+_STRUCTURAL = 0.25  # of all ranks late together, in a job of at least 8: no bad rank but an uneven split
+_STRUCTURAL_FROM = 8
+
+
+def stragglers(table: Table, *, on_gpu: bool = False, late_before: frozenset[int] = frozenset()) -> list[Finding]:
+    """Findings about late ranks in the window's newest steps; the victims, which wait for them, are never among them.
+
+    A rank of `late_before` stays late until it is so in fewer than `HITS_STILL` of the newest `STILL` steps.
+    """
+    if table.ranks.size < 2 or table.steps.size < NOW:
+        return []
+    late = excess(table)
+    fixed = _fixed(late, np.isin(table.ranks, list(late_before)))
+    if not fixed and not late.hit[-LONG:].any():
+        return []
+    if len(fixed) >= _STRUCTURAL * table.ranks.size and table.ranks.size >= _STRUCTURAL_FROM and len(fixed) > 2:
+        return _whole_nodes(table, late, fixed, on_gpu) or [_structural(table, late, fixed)]
+    seldom = [column for column in _now_and_then(late) if column not in fixed]
+    if fixed or seldom:
+        named = [_named(table, late, column, fixed, on_gpu) for column in fixed]
+        return [
+            *(_whole_nodes(table, late, fixed, on_gpu) or named),
+            *(_now_and_then_named(table, late, column, on_gpu) for column in seldom),
+        ]
+    return _wandering(table, late)
+
+
+def since(steps: Ints, hit: Bools) -> int:
+    """The first step of the present lateness: of the last stretch of the window that is late for the most part."""
+    score, best, start = 0, 0, steps.size - 1
+    for row in range(steps.size - 1, -1, -1):
+        score += 1 if hit[row] else -1
+        if score >= best and hit[row]:
+            best, start = score, row
+    return int(steps[start])
+
+
+def slowdown(table: Table, late: Excess, columns: Iterable[int], rows: Bools) -> float:
+    """By which share the steps in `rows` would be shorter-lived without these ranks' lateness: S - 1."""
+    columns = list(columns)
+    local = table.local[rows]
+    others = np.delete(local, columns, axis=1)
+    if not others.shape[1] or not rows.any():
+        return 0.0
+    lost = np.clip(_most(local) - _most(others), 0.0, None)
+    step = float(np.nansum(late.typical[rows]))
+    gone = float(np.nansum(lost))
+    return gone / (step - gone) if step > gone > 0 else 0.0
+
+
+def _fixed(late: Excess, before: Bools) -> list[int]:
+    now = late.hit[-NOW:].sum(axis=0) >= HITS_NOW
+    still = before & (late.hit[-STILL:].sum(axis=0) >= HITS_STILL)
+    return [int(column) for column in np.flatnonzero(now | still)]
+
+
+def _now_and_then(late: Excess) -> list[int]:
+    """Late in some steps, but it is always this one, and it costs enough on average."""
+    hit, more = late.hit[-LONG:], late.more[-LONG:]
+    anyone = hit.any(axis=1).sum()
+    if anyone < HITS_LONG:
+        return []
+    count = hit.sum(axis=0)
+    cost = np.where(hit, more, 0.0).sum(axis=0)
+    worth = cost >= SHARE * np.nansum(late.typical[-LONG:])
+    return np.flatnonzero((count >= HITS_LONG) & (count >= SOLE * anyone) & worth).tolist()
+
+
+def _wandering(table: Table, late: Excess) -> list[Finding]:
+    hit = late.hit[-_WANDER_STEPS:]
+    anyone = hit.any(axis=1)
+    enough = hit.shape[0] == _WANDER_STEPS and anyone.mean() >= WANDERS
+    if not enough or hit.shape[1] < _WANDERS_FROM or hit.sum(axis=0).max() > SOLE * anyone.sum():
+        return []
+    rows = np.zeros(table.steps.size, bool)
+    rows[-_WANDER_STEPS:] = anyone
+    causes = [
+        cause_of(table, c, late.hit[:, c] & rows, on_gpu=False)[0] for c in np.flatnonzero(_anyone(hit.T)).tolist()
+    ]
+    cause = max(set(causes), key=causes.count)
+    return [
+        Finding(
+            WANDERING,
+            JOB,
+            cause,
+            _lost_to_the_latest(table, late, rows),
+            since(table.steps, _anyone(late.hit)),
+            evidence={"ranks": float(_anyone(hit.T).sum())},
+        )
+    ]
+
+
+def _lost_to_the_latest(table: Table, late: Excess, rows: Bools) -> float:
+    local = table.local[rows]
+    ordered = np.sort(np.where(np.isnan(local), -np.inf, local), axis=1)
+    lost = float(np.sum(ordered[:, -1] - np.median(ordered, axis=1)))
+    step = float(np.nansum(late.typical[rows]))
+    return lost / (step - lost) if step > lost > 0 else 0.0
+
+
+def _named(table: Table, late: Excess, column: int, together: list[int], on_gpu: bool) -> Finding:
+    """`together`: all that are late now; without only one of them the step would not be shorter."""
+    lost = slowdown(table, late, together, _hit_rows(late, together))
+    return _of_rank(table, late, column, on_gpu=on_gpu, lost=lost, first=since(table.steps, late.hit[:, column]))
+
+
+def _now_and_then_named(table: Table, late: Excess, column: int, on_gpu: bool) -> Finding:
+    """Its cost is spread over all steps of the window; it began with the first late one."""
+    every = np.zeros(table.steps.size, bool)
+    every[-LONG:] = True
+    lost = slowdown(table, late, [column], every)
+    first = int(table.steps[np.flatnonzero(late.hit[:, column] & every)[0]])
+    return _of_rank(table, late, column, on_gpu=on_gpu, lost=lost, first=first)
+
+
+def _of_rank(table: Table, late: Excess, column: int, *, on_gpu: bool, lost: float, first: int) -> Finding:
+    rows = late.hit[:, column]
+    cause, probable, parts = cause_of(table, column, rows, on_gpu=on_gpu)
+    rank = int(table.ranks[column])
+    return Finding(
+        STRAGGLER,
+        f"rank {rank}",
+        cause,
+        lost,
+        first,
+        probable=probable,
+        rank=rank,
+        node=int(table.nodes[column]),
+        evidence={
+            "excess": float(np.nanmean(late.more[rows, column])),
+            "hits": float(rows[-LONG:].mean()),
+            **{f"excess/{part}": value for part, value in parts.items()},
+        },
+    )
+
+
+def _whole_nodes(table: Table, late: Excess, columns: list[int], on_gpu: bool) -> list[Finding]:
+    """One finding per node, when the late ranks are all ranks of some nodes and a node has several."""
+    nodes = {int(table.nodes[column]) for column in columns}
+    members = {node: np.flatnonzero(table.nodes == node).tolist() for node in nodes}
+    everyone = sorted(column for found in members.values() for column in found)
+    if sorted(columns) != everyone or len(everyone) == table.ranks.size or any(len(m) < 2 for m in members.values()):
+        return []
+    rows = _hit_rows(late, columns)
+    lost = slowdown(table, late, columns, rows)
+    found = []
+    for node, mine in sorted(members.items()):
+        causes = [cause_of(table, column, late.hit[:, column], on_gpu=on_gpu) for column in mine]
+        words = [cause for cause, _probable, _parts in causes]
+        cause = max(set(words), key=words.count)
+        onset = min(since(table.steps, late.hit[:, column]) for column in mine)
+        more = float(np.nanmean(late.more[rows][:, mine]))
+        found.append(Finding(STRAGGLER, f"node {node}", cause, lost, onset, node=node, evidence={"excess": more}))
+    return found
+
+
+def _structural(table: Table, late: Excess, columns: list[int]) -> Finding:
+    rows = _hit_rows(late, columns)
+    lost = slowdown(table, late, columns, rows)
+    onset = since(table.steps, np.asarray(late.hit[:, columns].all(axis=1)))
+    return Finding(STRUCTURAL, JOB, "code", lost, onset, evidence={"ranks": float(len(columns))})
+
+
+def _anyone(hit: Bools) -> Bools:
+    return np.asarray(hit.any(axis=1))
+
+
+def _hit_rows(late: Excess, columns: list[int]) -> Bools:
+    return _anyone(late.hit[:, columns])
+
+
+def _most(values: Floats) -> Floats:
+    return np.asarray(np.where(np.isnan(values), -np.inf, values).max(axis=1))

@@ -1,0 +1,91 @@
+"""Looks at every running attempt every two seconds: newest steps to the detectors, their findings to incidents.
+
+Each look is whole by itself and may be missed or done twice; what is kept between two looks is in `Watch` rows.
+"""
+
+import logging
+from datetime import datetime
+
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from webapp.celery import app
+from webapp.incidents import lifecycle
+from webapp.incidents.lifecycle import Report
+from webapp.incidents.models import Incident, Watch
+from webapp.nodes.models import Slot
+from webapp.runs.models import Attempt, Status
+from workers.detect.baseline import Baseline, Usual, learn
+from workers.detect.finding import INPUT, NETWORK, REGRESSION, STRAGGLER, STRUCTURAL, WANDERING, Finding
+from workers.detect.judge import judge
+from workers.recent import between, newest
+
+log = logging.getLogger(__name__)
+
+OF_STEPS = (STRAGGLER, WANDERING, STRUCTURAL, REGRESSION, NETWORK, INPUT)  # kinds that are found in step times
+WARM_UP, WARM_UP_AGAIN = 20, 10  # steps that are not judged; fewer in a later attempt
+_LEARN_FROM = 80  # steps after the warm-up that the baseline may come from
+
+
+@app.task(name="workers.watch.look")  # type: ignore[untyped-decorator]
+def look() -> None:
+    """All running attempts, and the end of the incidents of those that have ended."""
+    now = timezone.now()
+    for attempt in Attempt.objects.filter(status=Status.RUNNING).select_related("run"):
+        try:
+            look_at(attempt, now)
+        except DatabaseError:
+            log.exception("attempt %s could not be looked at, the next look tries again", attempt.pk)
+    still = Incident.objects.filter(closed_at=None, attempt__status=Status.ENDED).values_list("attempt", flat=True)
+    for attempt in Attempt.objects.filter(pk__in=set(still)).select_related("run"):
+        lifecycle.end(attempt, now)
+
+
+def look_at(attempt: Attempt, now: datetime) -> None:
+    """One attempt, if it has made steps since the last look."""
+    watch, _new = Watch.objects.get_or_create(attempt=attempt)
+    last = attempt.last_step
+    if last is None or last == watch.looked_step:
+        return
+    first = attempt.first_step + (WARM_UP if attempt.number == 1 else WARM_UP_AGAIN)
+    baseline = _baseline(attempt, watch, first, last)
+    table = newest(attempt, first)
+    if table.steps.size:
+        opened = attempt.incidents.filter(closed_at=None, kind=STRAGGLER).values_list("rank", flat=True)
+        on_gpu = Slot.objects.filter(attempt=attempt, kind="gpu").exists()
+        late = frozenset(rank for rank in opened if rank is not None)
+        findings = judge(table, baseline, on_gpu=on_gpu, late_before=late)
+        reports = [_report(finding) for finding in findings]
+        lifecycle.apply(attempt, reports, kinds=OF_STEPS, step=int(table.steps[-1]), now=now)
+    Watch.objects.filter(pk=watch.pk).update(looked_step=last)
+
+
+def _baseline(attempt: Attempt, watch: Watch, first: int, last: int) -> Baseline | None:
+    """Learnt once, from the first steps after the warm-up."""
+    if watch.baseline:
+        return Baseline({name: Usual(*numbers) for name, numbers in watch.baseline.items()})
+    if last < first + _LEARN_FROM:
+        return None
+    found = learn(between(attempt, first, first + _LEARN_FROM - 1))
+    if found is not None:
+        kept = {
+            name: [usual.middle, usual.noise] for name, usual in found.usual.items() if usual.middle == usual.middle
+        }
+        with transaction.atomic():
+            Watch.objects.filter(pk=watch.pk).update(baseline=kept)
+    return found
+
+
+def _report(finding: Finding) -> Report:
+    return Report(
+        kind=finding.kind,
+        subject=finding.subject,
+        cause=finding.cause,
+        slowdown=finding.slowdown,
+        since=finding.since,
+        probable=finding.probable,
+        rank=finding.rank,
+        node_rank=finding.node,
+        link=finding.link,
+        evidence=finding.evidence,
+    )
