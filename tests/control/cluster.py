@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from tests import builders
 from trainer_agent.wire import codec, messages, names
+from trainer_agent.wire.messages import AttemptAlive
 from webapp.nodes.models import Node
 from webapp.projects.models import Project, Role
 from webapp.runs import lifecycle, scheduler
@@ -73,15 +74,17 @@ def finish(attempt: Attempt, code: int = 0) -> None:
     attempt.refresh_from_db()
 
 
-def beat(client: Any, node: Node, *attempts: int, at: float | None = None, slots: int = 2, **fields: Any) -> None:
-    """Write a heartbeat that lists these attempts as alive with one rank."""
+def beat(
+    client: Any, node: Node, *attempts: int | AttemptAlive, at: float | None = None, slots: int = 2, **fields: Any
+) -> None:
+    """Write a heartbeat that lists these attempts; of one that is only a number, one rank lives."""
     facts = [messages.SlotFacts(index=k, kind="cpu", model="CPU") for k in range(slots)]
     message = messages.Heartbeat(
         v=messages.WIRE_VERSION,
         node=node.uid,
         at=timezone.now().timestamp() if at is None else at,
         inventory=messages.Inventory(hostname=node.name, address="127.0.0.1", slots=facts),
-        attempts=[messages.AttemptAlive(attempt=a, ranks=[0]) for a in attempts],
+        attempts=[a if isinstance(a, AttemptAlive) else AttemptAlive(attempt=a, ranks=[0]) for a in attempts],
         **fields,
     )
     client.set(names.heartbeat(node.uid), codec.encode(message), ex=names.HEARTBEAT_TTL)

@@ -16,12 +16,17 @@ class Writer:
     def __init__(self, attempt) -> None:
         self.attempt = attempt
         self.ends: dict[int, int] = {}
+        self.skipped: dict[int, int] = {}
         self.at = datetime(2026, 1, 1, tzinfo=UTC)
 
     def write(self, rank: int, data: bytes) -> None:
-        offset = self.ends.get(rank, 0)
-        LogChunk.objects.bulk_create(logs.chunks_of(self.attempt, rank, offset, data, self.at))
+        offset, skipped = self.ends.get(rank, 0), self.skipped.pop(rank, 0)
+        LogChunk.objects.bulk_create(logs.chunks_of(self.attempt, rank, offset, data, self.at, skipped))
         self.ends[rank] = offset + len(data)
+
+    def leave_out(self, rank: int, lines: int, size: int) -> None:
+        self.ends[rank] = self.ends.get(rank, 0) + size
+        self.skipped[rank] = lines
 
 
 @pytest.fixture
@@ -158,3 +163,30 @@ def test_the_last_words_of_a_rank_that_ended_are_shown(writer):
     assert texts(logs.lines(writer.attempt)) == []
     writer.attempt.ranks.filter(rank=0).update(exited_at=writer.at)
     assert texts(logs.lines(writer.attempt)) == ["Killed"]
+
+
+def test_what_a_node_left_out_is_one_line_in_its_place(writer):
+    writer.write(0, b"one\ntwo\n")
+    writer.leave_out(0, lines=1_200, size=48_000)
+    writer.write(0, b"after\nlast")
+    path = f"attempts/{writer.attempt.pk}/ranks/rank0.log"
+    node = writer.attempt.parts.get(node_rank=0).node_name
+    where = f"the whole log is on {node}, in {path} of its agent's folder]"
+    said = f"[paceline: 1,200 lines (48,000 bytes) were skipped here; {where}\n".encode()
+    assert b"".join(logs.raw(writer.attempt, 0)) == b"one\ntwo\n" + said + b"after\nlast"
+    assert logs.sizes(writer.attempt) == {0: len(b"one\ntwo\n" + said + b"after\nlast")}
+    found = logs.lines(writer.attempt)["lines"]
+    assert [(line["kind"], line["text"]) for line in found] == [
+        ("", "one"),
+        ("", "two"),
+        ("skipped", f"[paceline: 1,200 lines were skipped here; {where}"),
+        ("", "after"),
+    ]
+
+
+def test_a_line_begun_before_a_hole_is_not_joined_to_what_comes_after(writer):
+    writer.write(0, b"begun")
+    page = logs.lines(writer.attempt)
+    writer.leave_out(0, lines=3, size=90)
+    writer.write(0, b"fresh\n")
+    assert texts(logs.lines(writer.attempt, after=page["after"]))[-1] == "fresh"

@@ -73,6 +73,31 @@ SAMPLES: dict[str, m.Batch | m.Heartbeat | m.Command] = {
         memory_used=2**30,
         dirty="pid 12 python",
     ),
+    "batch-counts": m.Batch(
+        v=1,
+        attempt=7,
+        node="n-0011aabb",
+        seq=43,
+        sent_at=1_790_000_001.25,
+        events=[
+            m.Event(
+                kind="dropped",
+                at=1_790_000_001.0,
+                rank=1,
+                data={"what": "steps", "count": 6, "reason": "disk_full", "first": 10, "last": 15},
+            ),
+            m.Event(kind="counted", at=1_790_000_001.0, rank=1, data={"made": 40, "taken": 34}),
+        ],
+        logs=[m.LogBytes(rank=0, offset=4096, data=b"on\n", at=4.0, skipped_lines=12)],
+    ),
+    "heartbeat-counts": m.Heartbeat(
+        v=1,
+        node="n-0011aabb",
+        at=5.0,
+        inventory=m.Inventory(hostname="gpu-a", address="10.0.0.1", slots=[]),
+        attempts=[m.AttemptAlive(attempt=7, ranks=[0, 1], made={0: 41, 1: 40}, taken={0: 41, 1: 34})],
+        trouble="No space is left on the node's disk: telemetry waits there, training goes on.",
+    ),
     "start": m.StartAttempt(
         v=1,
         id=1,

@@ -14,7 +14,7 @@ DECODERS = {"batch": codec.decode_batch, "heartbeat": codec.decode_heartbeat}
 
 
 def decoder(name: str):
-    return DECODERS.get(name, codec.decode_command)
+    return DECODERS.get(name.partition("-")[0], codec.decode_command)
 
 
 @pytest.mark.parametrize("name", SAMPLES)

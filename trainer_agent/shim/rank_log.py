@@ -1,4 +1,4 @@
-"""The way of a rank's output into its log: a pipe, so that a full disk is our trouble and not the script's. Stdlib only."""
+"""The way of a rank's output into its log: a pipe, so that a full disk is no trouble of the script. Stdlib only."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from webapp.runs.models import Attempt
 from webapp.telemetry.log_fold import Line
+from webapp.telemetry.log_holes import holes
 from webapp.telemetry.log_lines import assemble, begun_before, bytes_of
 from webapp.telemetry.models import LogChunk
 
@@ -21,8 +22,11 @@ def end_of(attempt: Attempt, rank: int) -> int:
 
 
 def raw(attempt: Attempt, rank: int, after: int, end: int) -> Iterator[bytes]:
-    """Stored bytes in [after, end)."""
+    """Stored bytes in [after, end), and a line in place of what the node left out."""
+    missing = holes(attempt, rank)
     for chunk in _chunks(attempt, rank).filter(offset__gte=_start(attempt, rank, after), offset__lt=end).iterator(16):
+        if chunk.offset >= after:
+            yield missing.get(chunk.offset, b"")
         yield bytes_of(chunk)[max(0, after - chunk.offset) : end - chunk.offset]
 
 
@@ -50,7 +54,7 @@ def _complete(attempt: Attempt, chunks: list[LogChunk]) -> list[Line]:
 def _unfinished(attempt: Attempt, chunk: LogChunk) -> list[Line]:
     """The last line of a rank whose last chunk this is, if it has no end."""
     found = assemble(chunk.rank, [chunk], begun_before(attempt, chunk), whole=True, ended=True)
-    return found[chunk.lines :]
+    return [line for line in found if not line.kind][chunk.lines :]
 
 
 def _encoded(lines: Iterator[Line]) -> Iterator[bytes]:

@@ -14,6 +14,7 @@ from webapp.nodes.inventory import update_slots
 from webapp.nodes.models import Node
 from webapp.queue import PLACE, hint
 from webapp.redis import connection
+from webapp.runs.counts import note_counts
 from webapp.runs.facts import note_process
 from webapp.runs.models import AttemptNode
 from webapp.runs.state import PLACED
@@ -73,6 +74,7 @@ def _apply(node: Node, beat: Heartbeat, now: datetime) -> None:
             "cpu": beat.cpu,
             "memory_used": beat.memory_used,
             "dirty": beat.dirty,
+            "trouble": beat.trouble,
             "attempts": [msgspec.to_builtins(alive) for alive in beat.attempts],
             "missing": missing,
         },
@@ -82,9 +84,19 @@ def _apply(node: Node, beat: Heartbeat, now: datetime) -> None:
         "clock_error": beat.clock_error,
         "last_heard": now,
     }
+    _note_counts(node, beat)
     Node.objects.filter(pk=node.pk, removed_at=None).update(**fields)
     if not node.attached_as and update_slots(node, beat.inventory.slots):
         hint(PLACE)
+
+
+def _note_counts(node: Node, beat: Heartbeat) -> None:
+    """How far each rank and its node are, where that is news."""
+    before = {alive["attempt"]: (alive.get("made"), alive.get("taken")) for alive in node.vitals.get("attempts", ())}
+    for alive in beat.attempts:
+        made, taken = ({str(rank): count for rank, count in of.items()} for of in (alive.made, alive.taken))
+        if made and before.get(alive.attempt) != (made, taken):
+            note_counts(node, alive.attempt, alive.made, alive.taken)
 
 
 def _note_processes() -> None:

@@ -4,7 +4,6 @@ import tarfile
 from collections.abc import Iterator
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Sum
 from django.http import HttpRequest, JsonResponse, StreamingHttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
@@ -16,7 +15,6 @@ from webapp.runs.models import Attempt
 from webapp.runs.tar_stream import TarStream
 from webapp.streaming import stream
 from webapp.telemetry import logs
-from webapp.telemetry.models import LogChunk
 
 MOST_LINES = 500
 MOST_NODES, MOST_RANKS = 1 << 10, 1 << 20
@@ -67,9 +65,8 @@ def _download(request: HttpRequest, parts: Iterator[bytes], name: str, content_t
 
 
 def _archive(attempt: Attempt, folder: str) -> Iterator[bytes]:
-    sizes = LogChunk.objects.filter(attempt=attempt).values_list("rank").annotate(Sum("length")).order_by("rank")
     out = TarStream()
-    for rank, size in list(sizes):
+    for rank, size in logs.sizes(attempt).items():
         entry = tarfile.TarInfo(f"{folder}/{_file_name(rank)}")
         entry.size, entry.mode, entry.mtime = size, 0o644, int(attempt.created_at.timestamp())
         yield from out.add(entry, logs.raw(attempt, rank))

@@ -18,6 +18,7 @@ class Line:
     at: float
     text: str
     chunk: int
+    kind: str = ""  # `skipped`: ours, for what a node left out
 
 
 @dataclass(slots=True)
@@ -35,7 +36,8 @@ class Entry:
             "at": self.lines[0].at,
             "ranks": [line.rank for line in ordered],
             "text": first.text,
-            "level": level(first.text),
+            "level": "" if first.kind else level(first.text),
+            "kind": first.kind,
             "count": len(ordered),
             "lines": [[line.rank, line.text] for line in ordered] if len(ordered) > 1 else [],
         }

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from webapp.runs.models import Attempt
 from webapp.telemetry.log_fold import Line
+from webapp.telemetry.log_holes import sentence
 from webapp.telemetry.models import LogChunk
 
 SHOWN = 4_000  # characters of a line
@@ -20,6 +21,9 @@ def begun_before(attempt: Attempt, first: LogChunk) -> tuple[bytes, int]:
     """The start of the line in which a chunk begins, from earlier chunks: its first bytes, and its length so far."""
     earlier = LogChunk.objects.filter(attempt=attempt, rank=first.rank, offset__lt=first.offset).order_by("-offset")
     ender = earlier.filter(lines__gt=0).first()
+    before = earlier.defer("payload").first()
+    if first.skipped_lines or before is None or before.offset + before.length < first.offset:
+        return b"", 0
     start = 0
     head = b""
     if ender is not None:
@@ -34,13 +38,19 @@ def begun_before(attempt: Attempt, first: LogChunk) -> tuple[bytes, int]:
 
 
 def assemble(rank: int, chunks: list[LogChunk], begun: tuple[bytes, int], whole: bool, ended: bool) -> list[Line]:
-    """Lines that end in a rank's chunks, which follow each other. `begun`: see `begun_before`.
+    """Lines that end in a rank's chunks, which follow each other but for what its node left out. `begun`: see above.
 
     `whole`: with the unfinished last line, if the rank has ended or draws a progress bar.
     """
     found: list[Line] = []
     head, length = begun
     for chunk in chunks:
+        if chunk.skipped_lines:
+            if head:
+                found.append(_line(rank, chunk, head, length))
+                head, length = b"", 0
+            said = sentence(chunk.attempt_id, rank, chunk.skipped_lines)
+            found.append(Line(rank, chunk.at.timestamp(), said, chunk.pk, kind="skipped"))
         *full, rest = bytes_of(chunk).split(b"\n")
         for line in full:
             found.append(_line(rank, chunk, head + line, length + len(line)))

@@ -1,6 +1,6 @@
 """Logs of an attempt: stored and given back byte by byte, and as lines for people.
 
-    raw(attempt, rank) -> the bytes as the rank wrote them
+    raw(attempt, rank) -> the bytes as the rank wrote them, a line in place of what its node left out
     lines(attempt, rank=None, query="", after=None, before=None, limit=500) -> one page of folded lines
 
 Rank -1 is the launcher of the first node, -2 that of the second, and so on. A page covers whole chunks; its cursors
@@ -13,12 +13,13 @@ from datetime import datetime
 from typing import Any
 
 import zstandard
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 from django.utils.translation import gettext as _
 
 from webapp.runs.models import Attempt, RankState
 from webapp.telemetry.log_fold import Line, fold
-from webapp.telemetry.log_lines import assemble, begun_before
+from webapp.telemetry.log_holes import holes
+from webapp.telemetry.log_lines import assemble, begun_before, bytes_of
 from webapp.telemetry.log_search import BadPattern, Search, TooSlow, search_for
 from webapp.telemetry.models import LogChunk
 
@@ -32,8 +33,10 @@ def launcher(node_rank: int) -> int:
     return LAUNCHER - node_rank
 
 
-def chunks_of(attempt: Attempt, rank: int, offset: int, data: bytes, at: datetime) -> list[LogChunk]:
-    """Unsaved rows for bytes of one rank's log."""
+def chunks_of(
+    attempt: Attempt, rank: int, offset: int, data: bytes, at: datetime, skipped_lines: int = 0
+) -> list[LogChunk]:
+    """Unsaved rows for bytes of one rank's log. `skipped_lines`: left out by the node just before these bytes."""
     compress = zstandard.ZstdCompressor(level=1).compress
     parts = [(at_byte, data[at_byte : at_byte + CHUNK_BYTES]) for at_byte in range(0, len(data), CHUNK_BYTES)]
     return [
@@ -43,6 +46,7 @@ def chunks_of(attempt: Attempt, rank: int, offset: int, data: bytes, at: datetim
             offset=offset + at_byte,
             length=len(part),
             lines=part.count(b"\n"),
+            skipped_lines=0 if at_byte else skipped_lines,
             at=at,
             payload=compress(part),
         )
@@ -51,10 +55,18 @@ def chunks_of(attempt: Attempt, rank: int, offset: int, data: bytes, at: datetim
 
 
 def raw(attempt: Attempt, rank: int) -> Iterator[bytes]:
-    """The bytes of one rank's log, in order, as they were written."""
-    decompress = zstandard.ZstdDecompressor().decompress
+    """The bytes of one rank's log, in order, as they were written; a line says what is missing where."""
+    missing = holes(attempt, rank)
     for chunk in LogChunk.objects.filter(attempt=attempt, rank=rank).order_by("offset").iterator(16):
-        yield decompress(bytes(chunk.payload), max_output_size=chunk.length)
+        if chunk.offset in missing:
+            yield missing[chunk.offset]
+        yield bytes_of(chunk)
+
+
+def sizes(attempt: Attempt) -> dict[int, int]:
+    """Rank to the length of what `raw` gives."""
+    stored = LogChunk.objects.filter(attempt=attempt).order_by("rank").values_list("rank").annotate(Sum("length"))
+    return {rank: size + sum(map(len, holes(attempt, rank).values())) for rank, size in list(stored)}
 
 
 def lines(
@@ -68,8 +80,9 @@ def lines(
 ) -> dict[str, Any]:
     """About `limit` lines, oldest first: the newest, or those after or before a cursor.
 
-    `{lines: [{at, ranks, text, level, count, lines: [[rank, text], …]}], after, before, more, error}`; `before` is
-    None when nothing is earlier, `more`: there is more after these. `query`: text, or `/pattern/`.
+    `{lines: [{at, ranks, text, level, kind, count, lines: [[rank, text], …]}], after, before, more, error}`; `before`
+    is None when nothing is earlier, `more`: there is more after these. `query`: text, or `/pattern/`. `kind` is
+    `skipped` for a line of ours that stands for what a node left out.
     """
     chunks = LogChunk.objects.filter(attempt=attempt)
     if rank is not None:

@@ -156,7 +156,8 @@ def _store_logs(attempt: Attempt, part: AttemptNode, pieces: list[LogBytes]) -> 
         again = max(0, ends.get(rank, 0) - piece.offset)  # bytes that are there already
         fresh = piece.data[again:]
         if fresh:
-            rows += logs.chunks_of(attempt, rank, piece.offset + again, fresh, _time(piece.at))
+            skipped = 0 if again else piece.skipped_lines
+            rows += logs.chunks_of(attempt, rank, piece.offset + again, fresh, _time(piece.at), skipped)
             ends[rank] = end
     LogChunk.objects.bulk_create(rows)
     for rank in sorted(rank for rank in ranks if rank >= 0):
