@@ -37,12 +37,14 @@ class Pulse:
         inventory: Callable[[], Inventory],
         sampler: Sampler,
         held: Callable[[], tuple[list[AttemptAlive], str]],
+        trouble: Callable[[], str],
     ) -> None:
         self._client = connect(url)
         self._node = node
         self._inventory = inventory
         self._sampler = sampler
         self._held = held
+        self._trouble = trouble
 
     def run(self, stop: threading.Event) -> None:
         """Until told to stop."""
@@ -71,6 +73,7 @@ class Pulse:
             cpu=self._sampler.host.cpu,
             memory_used=self._sampler.host.memory_used or None,
             dirty=dirty,
+            trouble=self._trouble(),
         )
         self._client.set(names.heartbeat(self._node), codec.encode(message), ex=names.HEARTBEAT_TTL)
 

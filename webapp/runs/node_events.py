@@ -12,6 +12,7 @@ from webapp.nodes.commands import accept, accept_start, order_starts
 from webapp.nodes.models import CommandKind
 from webapp.runs import attached, first_step, secrets, wording
 from webapp.runs.blame import Ending, blame_launcher, blame_rank, refine, refine_by_launcher
+from webapp.runs.counts import note_counts, with_gap
 from webapp.runs.first_failure import RANK_REASONS
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, RankState, Run, Status
 from webapp.runs.rank_reasons import last_line
@@ -129,16 +130,19 @@ def _rank_exited(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     if attempt.status in LIVE:
         record(attempt, "rank_exited", level="warn", rank=row.rank, at=row.exited_at, **told)
         blame_rank(attempt)
-    elif attempt.outcome == Outcome.FAILED and attempt.reason in RANK_REASONS:
+    elif not attempt.outcome or (attempt.outcome == Outcome.FAILED and attempt.reason in RANK_REASONS):
         refine(attempt)
 
 
 def _dropped(part: AttemptNode, attempt: Attempt, event: Event) -> None:
-    what, count = _text(event, "what") or "data", _whole(event, "count") or 0
+    what, count, reason = _text(event, "what") or "data", _whole(event, "count") or 0, _text(event, "reason")
+    first, last = _whole(event, "first"), _whole(event, "last")
     row = _rank(part, event)
     if row is not None:
         row.dropped = {**row.dropped, what: row.dropped.get(what, 0) + count}
-        row.save(update_fields=["dropped"])
+        if what == "steps" and first is not None and last is not None:
+            row.gaps = with_gap(row.gaps, first, last, reason)
+        row.save(update_fields=["dropped", "gaps"])
     record(
         attempt,
         "dropped",
@@ -148,8 +152,14 @@ def _dropped(part: AttemptNode, attempt: Attempt, event: Event) -> None:
         node=part.node_name,
         what=what,
         count=count,
-        reason=_text(event, "reason"),
+        reason=reason,
     )
+
+
+def _counted(part: AttemptNode, attempt: Attempt, event: Event) -> None:
+    made, taken = _whole(event, "made"), _whole(event, "taken")
+    if event.rank is not None and made is not None:
+        note_counts(part.node, attempt.pk, {event.rank: made}, {event.rank: taken or 0})
 
 
 def _stopping(part: AttemptNode, attempt: Attempt, event: Event) -> None:
@@ -179,7 +189,7 @@ def _finished(part: AttemptNode, attempt: Attempt, event: Event) -> None:
         reason=_text(event, "reason"),
         text=_safe(attempt, last_line(_text(event, "detail"))),
     )
-    if attempt.status in LIVE:
+    if attempt.status in LIVE or (attempt.status == Status.STOPPING and not attempt.outcome and ending.is_loss):
         blame_launcher(part, attempt, ending)
     elif attempt.outcome == Outcome.FAILED:
         refine_by_launcher(part, attempt, ending)
@@ -236,6 +246,7 @@ _HANDLERS: dict[str, Callable[[AttemptNode, Attempt, Event], None]] = {
     "rank_facts": _rank_facts,
     "rank_exited": _rank_exited,
     "dropped": _dropped,
+    "counted": _counted,
     "stopping": _stopping,
     "finished": _finished,
 }
