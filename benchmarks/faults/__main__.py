@@ -7,7 +7,8 @@ its own about what it did. In the end, when the faults are over and all is quiet
 stored, and the states that the API told with the processes that there were.
 
 The last line is JSON: `{faults, steps_made, steps_stored, duplicates, wrong_state, orphans, …}`. The exit code is 0
-only if every step made is stored and all else is 0. `--pace` also measures that Paceline slows no step: see pace.py.
+only if every step made is stored and all else is 0. From 5 minutes on, or with `--pace`, step times with Paceline are
+compared with those without it while the agent is healthy, killed, stopped, and its disk full: see pace.py.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from benchmarks.faults.asking import ask
 from benchmarks.faults.attacked import Attacked, attacked
 from benchmarks.faults.books import read_books
 from benchmarks.faults.leftovers import is_quiet, orphans
+from benchmarks.faults.pace import measure, slowed
 from benchmarks.faults.runs import Planned, Runs
 from benchmarks.faults.schedule import blows
 from benchmarks.faults.told import Told
@@ -37,6 +39,7 @@ from benchmarks.faults.watch import Watch
 BETWEEN_S = (0.5, 4.0)
 ENDS_WITHIN_S = 150.0  # of the last fault, for the last run
 QUIET_WITHIN_S = 90.0
+PACE_FROM_MINUTES = 5
 SAME_WITHIN_S = 20.0  # that what is compared may still be on its way into segments
 
 
@@ -48,6 +51,8 @@ def main() -> int:
         told("ready", f"{product.product.url}, seed {asked.seed}")
         try:
             report = storm(product, asked.seed, asked.minutes * 60, told)
+            if asked.pace or asked.minutes >= PACE_FROM_MINUTES:
+                report["slowed"] = len(slowed(measure(product, told)))
         finally:
             if asked.keep:
                 keep_logs(product, asked.keep)
@@ -170,6 +175,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=5, help="how long faults are thrown (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="decides runs and faults (default: %(default)s)")
     parser.add_argument("--keep", type=Path, help="new folder for the parts' logs and the nodes' folders")
+    parser.add_argument("--pace", action="store_true", help="measure step times too, as from 5 minutes on")
     return parser.parse_args()
 
 

@@ -34,10 +34,10 @@ def throw(blow: Blow, attacked: Attacked, over: threading.Event, chance: random.
         "late": lambda: _late(attacked, blow.seconds, over, chance),
     }
     held: dict[str, Callable[[], Any]] = {
-        "pause": lambda: _paused(attacked.pid_of(blow.target)),
+        "pause": lambda: paused(attacked.pid_of(blow.target)),
         "redis away": lambda: _redis_away(attacked),
         "database locked": lambda: _database_locked(attacked),
-        "disk full": lambda: _disk_full(attacked.home / "nodes" / blow.target),
+        "disk full": lambda: disk_full(attacked.home / "nodes" / blow.target),
     }
     if blow.kind in acts:
         acts[blow.kind]()
@@ -56,7 +56,8 @@ def _kill_up(attacked: Attacked, over: threading.Event, chance: random.Random) -
 
 
 @contextmanager
-def _paused(pid: int) -> Iterator[None]:
+def paused(pid: int) -> Iterator[None]:
+    """SIGSTOP, and SIGCONT afterwards."""
     send(pid, signal.SIGSTOP)
     try:
         yield
@@ -92,8 +93,8 @@ def _database_locked(attacked: Attacked) -> Iterator[None]:
 
 
 @contextmanager
-def _disk_full(disk: Path) -> Iterator[None]:
-    """Whatever the agent frees meanwhile is taken too."""
+def disk_full(disk: Path) -> Iterator[None]:
+    """No byte is free; whatever is freed meanwhile is taken too."""
     over = threading.Event()
     ballast = disk / BALLAST
     filler = threading.Thread(target=_keep_full, args=(ballast, over))
@@ -144,7 +145,7 @@ def _late(attacked: Attacked, seconds: float, over: threading.Event, chance: ran
 def _gather(attacked: Attacked, over: threading.Event, *, take: bool) -> list[tuple[bytes, Any]]:
     client = attacked.redis()
     found: list[tuple[bytes, Any]] = []
-    with _paused(attacked.pid_of("ingest")):
+    with paused(attacked.pid_of("ingest")):
         over.wait(GATHER_S)
         for stream in client.scan_iter(names.telemetry_pattern()):
             entries: Any = client.xrange(stream)
