@@ -13,6 +13,7 @@ from tests.telemetry import batches
 from webapp.live.publish import frame, run_changed
 from webapp.runs.models import Attempt, Outcome, Run, Status
 from webapp.telemetry.charts import Charts
+from webapp.telemetry.read import Reader
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
@@ -72,7 +73,7 @@ def test_a_frame_moves_the_charts_and_brings_log_lines(shown: Shown) -> None:
     height = shown.page.evaluate("document.body.scrollHeight")
     batches.tail(shown.attempt, 2, steps=[batches.steps(range(4), range(40, 45))])
     stored.log(shown.attempt, 1, b"fresh from rank one\n")
-    charts = Charts(shown.attempt, 40, 44, 600)
+    charts = Charts(Reader(shown.attempt), 40, 44, 600)
     frame(shown.attempt.run.uid, "panels", attempt=1, panels={i: charts.panel(i) for i in ("step_time", "phases")})
     frame(shown.attempt.run.uid, "log", attempt=1, ranks={"1": 99})
     shown.drawn_to("step_time", 44)

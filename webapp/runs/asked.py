@@ -44,6 +44,11 @@ def attempt_of(run: Run, query: QueryDict) -> Attempt:
     return found
 
 
+def names_attempt(query: QueryDict) -> bool:
+    """Whether one attempt is asked for, rather than the run with all of them."""
+    return bool(query.get("attempt", "").strip())
+
+
 def whole(query: QueryDict, name: str, low: int, high: int) -> int | None:
     """A whole number, None when it is not asked for."""
     text = query.get(name, "").strip()

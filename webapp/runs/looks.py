@@ -45,6 +45,9 @@ def health(run: Run, waits: str = "") -> Look | None:
     kind, rank = run.health.get("kind"), run.health.get("rank")
     if not kind:
         return None
+    if kind == "loss":
+        told = {"text": run.health.get("text", "NaN"), "step": f"{run.health.get('since') or 0:,}"}
+        return Look("s-warn", "crit", _("loss is %(text)s since step %(step)s") % told)
     if kind == "hang":
         return Look("s-hung", "crit", _("hung") if rank is None else _("hung, rank %s") % rank)
     return Look("s-warn", "warn", _slow(rank, run.health.get("slowdown")))

@@ -21,7 +21,7 @@ from webapp.telemetry.points import BUILT_IN, STEP, STEP_END
 from webapp.telemetry.read import Reader
 from webapp.telemetry.run_read import RunReader
 
-PANELS = ("step_time", "phases", "comm", "busbw")
+PANELS = ("step_time", "phases", "comm", "busbw", "holes")
 MOST_PANELS = 40
 KEYS_PER_PAGE = 60
 

@@ -55,7 +55,7 @@ def parts(run: Run, attempt: Attempt, user: User) -> dict[str, Any]:
         "attempt": attempt,
         "newest": run.attempt_count,
         "look": looks.look(attempt),
-        "health": looks.health(run) if attempt.status == Status.RUNNING else None,
+        "health": looks.health(run) if _health_counts(run, attempt) else None,
         "can_edit": access.allows(user, run.project, Role.EDITOR),
         "stop_until": _stop_until(run, attempt),
         "facts": facts(run, attempt),
@@ -66,6 +66,7 @@ def parts(run: Run, attempt: Attempt, user: User) -> dict[str, Any]:
         "progress": progress(run, attempt),
         "telemetry": telemetry(attempt, ranks),
         "banner": banner(attempt, ranks),
+        "cleanup": wording.cleanup_sentence(attempt),
         "events": _events(run),
     }
 
@@ -124,6 +125,12 @@ def banner(attempt: Attempt, ranks: list[RankState]) -> dict[str, Any] | None:
         "rank": guilty.rank if guilty else None,
         "traceback": guilty.traceback if guilty and failed else "",
     }
+
+
+def _health_counts(run: Run, attempt: Attempt) -> bool:
+    """A rank that is late matters while the run runs, a broken loss also afterwards."""
+    newest = attempt.number == run.attempt_count
+    return attempt.status == Status.RUNNING or (newest and run.health.get("kind") == "loss" and bool(run.loss_text))
 
 
 def _rate(per_second: float) -> str:

@@ -30,10 +30,12 @@ def detail(request: HttpRequest, uid: str) -> HttpResponse:
     cursor = live.cursor(run.uid)
     run.refresh_from_db()
     attempt = asked.attempt_of(run, request.GET)
+    chosen = attempt.number if asked.names_attempt(request.GET) else None  # None: the charts show all attempts
     context = run_page.parts(run, attempt, user) | run_config.tables(run, attempt)
     context |= {
         "words": WORDS,
-        "config": _for_scripts(run, attempt, cursor),
+        "config": _for_scripts(run, attempt, cursor) | {"all": chosen is None},
+        "chosen": chosen,
         "attempts": list(run.attempts.order_by("-number")) if run.attempt_count > 1 else [],
         "rank_numbers": range(attempt.world_size),
     }
@@ -79,7 +81,9 @@ def _for_scripts(run: Run, attempt: Attempt, cursor: str) -> dict[str, Any]:
     def address(name: str) -> str:
         return reverse(name, args=[run.uid])
 
-    header_url = f"{address('runs:header')}?attempt={attempt.number}"
+    def of_attempt(name: str) -> str:
+        return f"{address(name)}?attempt={attempt.number}"
+
     return {
         "name": run.name,
         "attempt": attempt.number,
@@ -91,7 +95,8 @@ def _for_scripts(run: Run, attempt: Attempt, cursor: str) -> dict[str, Any]:
             "panels": address("runs:panels"),
             "keys": address("runs:keys"),
             "logs": address("runs:logs"),
-            "header": header_url,
+            "header": of_attempt("runs:header"),
+            "ledger": of_attempt("runs:ledger"),
             "live": address("live:run"),
         },
     }

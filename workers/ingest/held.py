@@ -86,6 +86,7 @@ class Held:
     def tend(self, now: float) -> None:
         """What is due: frames, the list row, compaction."""
         self.frames.publish(now)
+        self.frames.publish_holes(now)
         self.note(now)
         self.compact(now)
 
@@ -96,7 +97,8 @@ class Held:
         with transaction.atomic():
             hold(self.attempt, self.holder)
             fields = self.summary.fields(self.window.blocks.get(STEP_END))
-            note_data(self.attempt, now=timezone.now(), health=self.frames.health, **fields)
+            health = self.summary.broken.health() or self.frames.health
+            note_data(self.attempt, now=timezone.now(), health=health, **fields)
         self._noted, self._to_note = now, False
 
     def compact(self, now: float) -> None:

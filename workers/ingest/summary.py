@@ -11,6 +11,7 @@ from webapp.telemetry.findings import nonfinite
 from webapp.telemetry.loss import loss_key
 from webapp.telemetry.points import BUILT_IN, STEP, Points
 from webapp.telemetry.read import Reader
+from workers.ingest.broken_loss import BrokenLoss
 
 _SPARK = 40
 _PACE_STEPS = 50
@@ -24,6 +25,7 @@ class Summary:
         self.attempt = attempt
         self.last_step: int | None = None  # as stored
         self.loss = ""
+        self.broken = BrokenLoss()
         self._losses: dict[int, float] = {}
         self._names: set[str] = set()
         self._probed = False  # the probe counts the steps; else what the script logs does
@@ -82,10 +84,15 @@ class Summary:
         found = reader.series(chosen, max_rows=2 * _SPARK)
         row = found.present.argmax(axis=1)  # the lowest rank that logged it
         at = np.arange(found.index.size)
+        self.broken = BrokenLoss()
+        fine = found.index[~found.bad.any(axis=1)]
+        raw = reader.series(chosen, lo=int(fine[-1]) if fine.size else None)
+        self.broken.add(raw.index, raw.values[np.arange(raw.index.size), raw.present.argmax(axis=1)])
         self._losses = dict(zip(found.index.tolist(), found.values[at, row].tolist(), strict=True))
 
     def _add_losses(self, part: Points) -> None:
         first = part.rank == part.rank.min()
+        self.broken.add(part.index[first], part.value[first])
         self._losses |= zip(part.index[first].tolist(), part.value[first].tolist(), strict=True)
         while len(self._losses) > 4 * _SPARK:
             steps = sorted(self._losses)

@@ -34,6 +34,12 @@ def duration(seconds: float | None, style: str = "full") -> str:
 
 
 @register.filter
+def hours(seconds: float | None) -> str:
+    """Slot time: "42 s", "17 m 42 s", "1 h 31 m", "1,204 h"; it never becomes days."""
+    return f"{seconds / 3600:,.0f} h" if _known(seconds) and seconds >= 48 * 3600 else duration(seconds)
+
+
+@register.filter
 def age(since: datetime | None, style: str = "full") -> SafeString | str:
     """How long ago, ticking in the browser. `style`: full, short, or ago ("2 m ago", "yesterday")."""
     if since is None:

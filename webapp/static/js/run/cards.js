@@ -1,17 +1,20 @@
 // The chart cards: what is in view is read and drawn, the rest waits until somebody scrolls to it.
+import {quantile} from "./chart_range.js";
 import {drawBusbw, drawComm} from "./draw_comm.js";
 import {drawDevice} from "./draw_device.js";
 import {drawHeat} from "./draw_heat.js";
 import {drawPhases} from "./draw_phases.js";
 import {drawStepTime} from "./draw_step_time.js";
 import {drawValue} from "./draw_value.js";
+import {broken, holeTexts} from "./holes.js";
 import {say} from "./words.js";
 
 const DRAW = {step_time: drawStepTime, phases: drawPhases, comm: drawComm, busbw: drawBusbw, heat: drawHeat,
   value: drawValue, device: drawDevice};
 const kind = id => id.split(":", 1)[0];
 
-export function chartCards(feed, view) {
+// `ended()`: whether the attempt is over, so that nothing more will come.
+export function chartCards(feed, view, ended) {
   const shown = new Set();
   const watcher = new IntersectionObserver(entries => {
     for (const {target, isIntersecting} of entries) {
@@ -21,7 +24,7 @@ export function chartCards(feed, view) {
   }, {rootMargin: "120px"});
   const show = card => {
     shown.add(card);
-    if (feed.get(card.dataset.panel)) drawCard(card, feed, view);
+    if (feed.get(card.dataset.panel)) drawCard(card, feed, view, ended());
     else feed.want([card.dataset.panel]);
   };
   return {
@@ -35,30 +38,43 @@ export function chartCards(feed, view) {
     },
     outdate: () => shown.forEach(card => { delete card.dataset.drawnStep; }),
     isDrawn: id => [...shown].some(card => card.dataset.panel === id && card.dataset.drawnStep),
+    // Every chart by steps shows the holes.
+    shownByStep: () => [...new Set([...shown].map(card => card.dataset.panel))].filter(id => kind(id) !== "device"),
     draw: id => Promise.all([...shown].filter(card => card.dataset.panel === id)
-      .map(card => drawCard(card, feed, view))),
+      .map(card => drawCard(card, feed, view, ended()))),
     fail: id => shown.forEach(card => { if (card.dataset.panel === id) empty(card, say("not_read")); }),
   };
 }
 
-async function drawCard(card, feed, view) {
+async function drawCard(card, feed, view, ended) {
   const id = card.dataset.panel, panel = feed.get(id);
   if (!panel) return;
   tell(card, panel);
   if (!panel.x.length) {
     const started = feed.get("step_time")?.x.length || !view.follows();
-    return empty(card, say(started && kind(id) !== "value" && kind(id) !== "device" ? "empty_window" : `empty_${kind(id)}`));
+    const inWindow = started && kind(id) !== "value" && kind(id) !== "device";
+    return empty(card, say(inWindow ? "empty_window" : `${ended ? "never" : "empty"}_${kind(id)}`));
   }
   const plot = card.querySelector("[data-plot]");
   card.querySelector("[data-empty]")?.remove();
   try {
-    await DRAW[kind(id)](plot, panel, {range: rangeFor(panel, feed, view), onset: feed.get("step_time")?.onset});
+    const shown = {range: rangeFor(panel, feed, view), onset: feed.get("step_time")?.onset, begins: feed.begins(),
+      holes: holesOf(panel, feed)};
+    await DRAW[kind(id)](plot, kind(id) === "device" ? panel : broken(panel, shown.holes), shown);
+    if (shown.holes.length) plot.setAttribute("aria-label", `${plot.getAttribute("aria-label")} ${holeTexts(shown)}`);
   } catch (error) {
     console.error(`chart ${id} was not drawn`, error);
     return;
   }
   if (!plot.dataset.zooms && kind(id) !== "device") listen(plot, view);
   card.dataset.drawnStep = panel.x[panel.x.length - 1];
+}
+
+// A value that is logged now and then is no hole in between; nor is what was logged within one.
+function holesOf(panel, feed) {
+  if (kind(panel.id) !== "value") return feed.holes();
+  const apart = quantile(panel.x.slice(1).map((x, i) => x - panel.x[i]), 0.5) || 0;
+  return feed.holes().filter(({from, to}) => to - from + 1 >= apart && !panel.x.some(x => x >= from && x <= to));
 }
 
 // The same steps on every chart; a value with a step count of its own (an epoch) keeps its own.
@@ -78,6 +94,8 @@ function tell(card, panel) {
     finding.replaceChildren(...spans.map(([text, level]) => level ? strong(text, level) : text));
   }
   plot.setAttribute("aria-label", words || card.querySelector("h2, b").textContent);
+  const ghostKey = card.querySelector("[data-ghost-key]");
+  if (ghostKey) ghostKey.hidden = !panel.ghosts?.length;
   const reduction = card.querySelector("[data-reduction]");
   if (reduction) reduction.textContent = reductionText(panel);
   const ramp = card.querySelectorAll("[data-ramp]");

@@ -1,6 +1,8 @@
 // Ranks by step: one row per rank (or bin of ranks), fixed range per phase, a wider gap between nodes.
 import {layout, note, plot, sequential, token} from "./chart_style.js";
 import {isLate} from "./chart_range.js";
+import {holeBands} from "./holes.js";
+import {mark} from "./marks.js";
 import {say} from "./words.js";
 
 export function drawHeat(element, panel, view) {
@@ -13,11 +15,11 @@ export function drawHeat(element, panel, view) {
   const firsts = new Set(panel.nodes.map(([, first]) => first)), apart = height / rows.length > 8;
   style.shapes = rows.slice(1).filter(row => apart || firsts.has(row)).map(row => lineAbove(row, firsts.has(row) ? 5 : 2));
   style.annotations = panel.nodes.map(node => nodeLabel(node, height / rows.length));
-  return plot(element, [{
+  return plot(element, [...holeBands(view, [-0.5, rows.length - 0.5]), {
     type: "heatmap", x: panel.x, y: rows, z: panel.z, zmin: low, zmax: high > low ? high : low + 1,
     colorscale: sequential(), showscale: false, customdata: names(panel),
     hovertemplate: `${say("hover_rank")} %{customdata}, ${say("hover_step")} %{x:,d}<br>%{z:,.1f} ms<extra></extra>`,
-  }], style);
+  }], mark(style, {...view, onset: null}));
 }
 
 const names = panel => panel.rows.map(name => panel.x.map(() => name));

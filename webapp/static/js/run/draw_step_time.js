@@ -1,7 +1,10 @@
 // Step time by rank: band from least to most, the median, and the three ranks that deviate most, by name.
 import {layout, note, plot, tickFormat, token} from "./chart_style.js";
 import {peakLabel} from "./peak.js";
-import {onsetLabel, onsetMark} from "./onset.js";
+import {ghostLines, withGhosts} from "./ghosts.js";
+import {holeBands} from "./holes.js";
+import {mark} from "./marks.js";
+import {onsetLabel} from "./onset.js";
 import {isLate, last, spanOf, spread} from "./chart_range.js";
 import {say} from "./words.js";
 
@@ -9,16 +12,16 @@ const DASHES = ["solid", "5px,3px", "1px,3px"];
 
 export function drawStepTime(element, panel, view) {
   const {min, median, max} = panel.columns;
-  const {range, peak} = spanOf(min, max);
+  const {range: own, peak} = spanOf(min, max), range = withGhosts(own, panel);
   const late = isLate(panel);
   const worst = (panel.worst ?? []).filter(name => panel.columns[name]);
   const style = layout({margin: {r: 76}, xaxis: {range: view.range},
     yaxis: {range, tickformat: tickFormat(range[1] - range[0]), hoverformat: ",.1f"}});
   style.annotations = [...endLabels(panel, worst, late, range, element.clientHeight - 36),
     ...peakLabel(peak, panel, view.range), ...onsetLabel(view, worst[0], late)];
-  style.shapes = onsetMark(view);
+  mark(style, view, {named: true});
   const line = (y, more) => ({x: panel.x, y, mode: "lines", ...more});
-  return plot(element, [
+  return plot(element, [...holeBands(view, range), ...ghostLines(panel),
     line(min, {line: {width: 0}, hoverinfo: "skip"}),
     line(max, {line: {width: 0}, fill: "tonexty", fillcolor: token("c-band"), hoverinfo: "skip"}),
     ...worst.map((name, i) => line(panel.columns[name], {name, line: rankLine(i, late), opacity: late ? 1 : 0.55})).reverse(),

@@ -1,6 +1,9 @@
 // One logged value: every rank's raw line thin and pale, the smoothed line on top, NaN and infinity marked.
 import {layout, note, plot, tickFormat, token} from "./chart_style.js";
 import {spanOf} from "./chart_range.js";
+import {ghostLines, withGhosts} from "./ghosts.js";
+import {holeBands} from "./holes.js";
+import {mark} from "./marks.js";
 import {say} from "./words.js";
 
 const MARKS = 40; // more than this many NaNs are one red field, not single lines
@@ -9,13 +12,13 @@ export function drawValue(element, panel, view) {
   const {smooth, min, median, max, ...ranks} = panel.columns;
   const raw = min ? {median} : ranks;
   const all = [...Object.values(raw), ...(min ? [min, max] : [])].flat();
-  const {range} = spanOf(all, all);
+  const range = withGhosts(spanOf(all, all).range, panel);
   const span = range[1] - range[0];
   const format = tickFormat(span);
   const style = layout({margin: {l: format.endsWith("e") ? 60 : 44}, xaxis: {range: view.range, nticks: 5},
     yaxis: {range, tickformat: format, hoverformat: span < 8 ? ".4~g" : ",.4~g"}});
-  Object.assign(style, nonfinite(panel));
-  return plot(element, [...band(panel.x, min, max), ...lines(panel.x, raw, Boolean(smooth)),
+  mark(Object.assign(style, nonfinite(panel)), view);
+  return plot(element, [...holeBands(view, range), ...ghostLines(panel), ...band(panel.x, min, max), ...lines(panel.x, raw, Boolean(smooth)),
     ...(smooth ? [{x: panel.x, y: smooth, name: say("smoothed"), mode: "lines", connectgaps: false,
       line: {width: 1.75, color: token("accent")}}] : [])], style);
 }

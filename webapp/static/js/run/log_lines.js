@@ -1,4 +1,4 @@
-// Log lines as rows. A row: {at, ranks: [0, 1], text, level, count, lines: [[rank, text], …]}; see runs/log_views.py.
+// Log lines as rows. A row: {at, ranks: [0, 1], text, level, kind, count, lines: [[rank, text], …]}; see telemetry/logs.py.
 import {say} from "./words.js";
 
 const ICON = {err: "#s-fail", warn: "#s-warn"};
@@ -18,9 +18,19 @@ export function rankLabel(ranks) {
 
 export function row(line, words) {
   const li = document.createElement("li");
+  if (line.kind === "skipped") return skipped(li, line);
   if (line.level) li.className = line.level;
   const label = rankLabel(line.ranks);
   li.append(time(line.at), badge(label, line), icon(line), message(line, words));
+  li.dataset.ranks = line.ranks.join(" ");
+  return li;
+}
+
+// Lines that the node left out stand as a quiet rule where they would have been. The brackets are for a raw log.
+function skipped(li, line) {
+  li.className = "skipped";
+  const text = line.text.replace(/^\[paceline: (.*)\]$/, "$1");
+  li.append(badge(rankLabel(line.ranks), line), Object.assign(document.createElement("span"), {className: "m", textContent: text}));
   li.dataset.ranks = line.ranks.join(" ");
   return li;
 }

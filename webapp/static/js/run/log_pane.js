@@ -42,7 +42,7 @@ export function logPane(config) {
   };
   const append = found => {
     after = found.after ?? after;
-    if (!found.lines.length) return;
+    if (!found.lines.length) return found.error ? tell(found.error) : undefined;
     list.append(...rows(found.lines));
     while (following && list.children.length > MOST_ROWS) { list.firstElementChild.remove(); before = null; }
     tell();
@@ -68,6 +68,8 @@ export function logPane(config) {
   };
   const tell = error => {
     const n = list.children.length;
+    search.setAttribute("aria-invalid", String(Boolean(error)));
+    pane.querySelector("[data-log-none]").classList.toggle("t-crit", Boolean(error));
     count.textContent = n ? say("lines_shown", {n: number(n)}) : "";
     pane.querySelector("[data-log-none]").hidden = n > 0;
     pane.querySelector("[data-log-none]").textContent = error || say(search.value.trim() || rank !== "" ? "no_hit" : "no_log");

@@ -5,6 +5,7 @@ import {countDown} from "./countdown.js";
 import {deviceCard} from "./device_card.js";
 import {drawLoop} from "./draw_loop.js";
 import {follow} from "./live.js";
+import {ledgerTab} from "./ledger_tab.js";
 import {logPane} from "./log_pane.js";
 import {panelFeed} from "./panel_feed.js";
 import {pageParts} from "./parts.js";
@@ -14,23 +15,36 @@ import {valueCards} from "./value_cards.js";
 import {viewWindow} from "./view_window.js";
 
 const FACTS_MS = 2000; // while numbers come, speed, progress and ages are read again this often
+const FILLED_MS = 2000; // a hole that is being filled is read again this often
 const LINGER_MS = 3000; // a run that ended: time for its last frames before the stream closes
 const config = JSON.parse(document.getElementById("run-config").textContent);
-let state = {}, stream = null, ending = null;
+let state = {}, stream = null, ending = null, filling = null;
 
 const view = viewWindow(() => readAgain());
-const redraw = (ids, {failed} = {}) => ids.forEach(id => failed ? cards.fail(id) : mark(id));
+const redraw = (ids, {failed} = {}) => {
+  if (failed) ids.forEach(cards.fail);
+  else (ids.includes("holes") ? [...cards.shownByStep(), ...ids] : ids).forEach(mark);
+};
 const feed = panelFeed(config, view, redraw);
-const cards = chartCards(feed, view);
+const cards = chartCards(feed, view, () => state.status === "ended");
 const mark = drawLoop(id => cards.draw(id), id => id.startsWith("device:") && cards.isDrawn(id));
 const logs = logPane(config);
 const devices = deviceCard(cards);
 const values = valueCards(config, cards, devices);
+const ledger = ledgerTab(config.urls.ledger, () => state.status !== "ended");
 const parts = pageParts(config.urls.header, onState);
 
 function readAgain() {
   feed.forget();
-  feed.want(cards.shownIds());
+  feed.want([...cards.shownIds(), "holes"]);
+}
+
+// What came late is in the database by now; frames carry only the newest steps.
+function onFilled() {
+  filling ??= setTimeout(() => {
+    filling = null;
+    feed.want([...cards.shownByStep(), "holes"]);
+  }, FILLED_MS);
 }
 
 function onState(next) {
@@ -48,6 +62,7 @@ function drawEnd() {
   readAgain();
   values.read();
   logs.refresh();
+  ledger.read();
   parts.soon();
 }
 
@@ -56,6 +71,7 @@ function onFrame(frame) {
   if (frame.kind === "state") parts.soon();
   if (frame.attempt !== config.attempt) return;
   if (frame.kind === "log") logs.grew(frame.ranks);
+  if (frame.kind === "filled") onFilled();
   if (frame.kind === "panels") {
     values.notice(Object.keys(frame.panels));
     parts.soon(FACTS_MS);
@@ -63,8 +79,8 @@ function onFrame(frame) {
   }
 }
 
-feed.want(["step_time", "phases"]); // before the browser has laid out what is in view
-tabs(document.getElementById("run-page"));
+feed.want(["step_time", "phases", "holes"]); // before the browser has laid out what is in view
+tabs(document.getElementById("run-page"), name => ledger.shown(name === "ledger"));
 cards.watch(document.querySelectorAll("[data-panel]"));
 values.read();
 onThemeChange(() => {
@@ -86,6 +102,6 @@ document.addEventListener("click", event => {
   location.hash = "logs";
 });
 document.querySelector("[data-attempts]")?.addEventListener("change", event =>
-  location.assign(`${location.pathname}?attempt=${event.target.value}`));
+  location.assign(`${location.pathname}${event.target.value && `?attempt=${event.target.value}`}${location.hash}`));
 setInterval(countDown, 500);
 if (config.live) stream = follow(config.urls.live, config.cursor, onFrame);

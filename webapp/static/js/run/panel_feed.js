@@ -2,8 +2,8 @@
 import {ask} from "./ask.js";
 import {fits, keepNewest, merge} from "./panel_merge.js";
 
-const FIRST = 2, MANY = 30, LONGEST = 6000; // panels per request, and characters: proxies refuse long addresses
-const MOST_X = 2500;
+const FIRST = 3, MANY = 30, LONGEST = 6000; // panels per request, and characters: proxies refuse long addresses
+const MOST_X = 2500, HOLES = "holes";
 const REREAD_MS = 4000; // a shown panel that frames do not carry is read again this often while frames arrive
 
 // As it stands in the address: once for the list, once for the query.
@@ -12,7 +12,7 @@ const addressed = id => encodeURIComponent(encodeURIComponent(id));
 export function panelFeed(config, view, redraw) {
   const panels = new Map(), readAt = new Map(), wanted = new Set();
   const early = new Map(); // id -> one list for each read under way, of the deltas that came meanwhile
-  let asked = false, age = 0;
+  let asked = false, age = 0, begins = [];
 
   const want = ids => {
     ids.forEach(id => wanted.add(id));
@@ -24,7 +24,7 @@ export function panelFeed(config, view, redraw) {
     asked = false;
     const ids = [...wanted];
     wanted.clear();
-    // The first two come alone, so that the top of the page is drawn while the rest is read.
+    // The first ones come alone, so that the top of the page is drawn while the rest is read.
     const first = panels.size ? 0 : Math.min(FIRST, ids.length);
     if (first) await read(ids.splice(0, first), age);
     while (ids.length) await read(ids.splice(0, fitting(ids)), age);
@@ -38,11 +38,12 @@ export function panelFeed(config, view, redraw) {
     const missed = new Map(ids.map(id => [id, []]));
     ids.forEach(id => { readAt.set(id, performance.now()); early.set(id, (early.get(id) ?? new Set()).add(missed.get(id))); });
     // Every id is encoded on its own: the name of a metric may hold a comma.
-    const found = await ask(config.urls.panels, {...view.query(), attempt: config.attempt,
+    const found = await ask(config.urls.panels, {...view.query(), ...(config.all ? {} : {attempt: config.attempt}),
       width: innerWidth > 720 ? 600 : 300, ids: ids.map(encodeURIComponent).join(",")});
     if (born !== age) return;
     missed.forEach((deltas, id) => early.get(id).delete(deltas));
     if (!found) return redraw(ids, {failed: true});
+    begins = found.begins ?? [];
     for (const [id, panel] of Object.entries(found.panels)) panels.set(id, panel);
     missed.forEach((deltas, id) => deltas.forEach(delta => absorb(id, delta)));
     redraw(ids);
@@ -57,6 +58,7 @@ export function panelFeed(config, view, redraw) {
   };
   const absorb = (id, delta) => {
     const panel = panels.get(id);
+    if (id === HOLES) return panels.set(id, delta); // always all of them
     if (!fits(panel, delta) && readAt.get(id) < performance.now() - REREAD_MS / 4) want([id]);
     const merged = merge(panel, delta);
     panels.set(id, view.span() && panel.axis !== "time" ? keepNewest(merged, view.span()) : merged);
@@ -66,6 +68,9 @@ export function panelFeed(config, view, redraw) {
   return {
     want, apply,
     get: id => panels.get(id),
+    holes: () => panels.get(HOLES)?.holes ?? [],
+    // [[number, first step]] of the attempts that are drawn, when they are several.
+    begins: () => begins,
     // The window changed: what was read is of no use any more.
     forget: () => { age++; panels.clear(); readAt.clear(); early.clear(); },
   };

@@ -1,3 +1,5 @@
+import {mergeGhosts} from "./ghosts.js";
+
 // Panels are merged by x: what is new replaces what was, nulls never overwrite a number. Pure.
 const positions = x => new Map(x.map((value, i) => [value, i]));
 
@@ -10,6 +12,7 @@ export function merge(panel, delta) {
   merged.of = panel.of + x.length - panel.x.length; // a delta counts only itself
   if (panel.z) merged.z = panel.z.map((row, i) => join(row, delta.z?.[i]));
   if (panel.columns) merged.columns = joinColumns(panel.columns, delta.columns ?? {}, join);
+  if (panel.ghosts || delta.ghosts) merged.ghosts = mergeGhosts(panel.ghosts, delta.ghosts);
   if (panel.nonfinite) merged.nonfinite = {...panel.nonfinite, ...delta.nonfinite};
   return merged;
 }

@@ -34,7 +34,7 @@ export function pageParts(address, onState) {
 }
 
 // Ages tick in place, so what came is compared with what came before, not with what stands.
-function replace(fresh, came) {
+export function replace(fresh, came) {
   for (const part of fresh.querySelectorAll("[data-part]")) {
     const name = part.dataset.part, old = document.querySelector(`[data-part="${name}"]`);
     if (!old || came.get(name) === part.innerHTML) continue;

@@ -1,7 +1,8 @@
 // Tabs of the run page: one set of cards, of which each tab shows some (css/run.css). The tab is the address's hash.
-const NAMES = ["metrics", "logs", "events", "config"];
+const NAMES = ["metrics", "logs", "events", "ledger", "config"];
 
-export function tabs(page) {
+// `opened(name)` is told which tab is shown.
+export function tabs(page, opened) {
   const show = () => {
     const name = NAMES.includes(location.hash.slice(1)) ? location.hash.slice(1) : "metrics";
     page.dataset.tab = name;
@@ -9,6 +10,7 @@ export function tabs(page) {
       if (link.dataset.tabLink === name) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
     }
+    opened(name);
     dispatchEvent(new Event("resize")); // charts fit the width that they have now
   };
   document.addEventListener("click", event => {

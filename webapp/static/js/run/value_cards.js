@@ -13,7 +13,7 @@ export function valueCards(config, cards, devices) {
     const mine = ++asked;
     readAt = performance.now();
     const found = await ask(config.urls.keys,
-      {attempt: config.attempt, q: form.querySelector("input").value.trim(), page: number});
+      {...(config.all ? {} : {attempt: config.attempt}), q: form.querySelector("input").value.trim(), page: number});
     if (mine !== asked || !found) return;
     page = number;
     devices(found.devices);

@@ -1,0 +1,84 @@
+"""The Ledger tab: what was made, sent, stored and dropped in one attempt, and where the run's slot time went."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Sum
+from django.utils.translation import gettext as _
+
+from webapp.runs import hours_words, ledger_words
+from webapp.runs.models import Attempt, RankState, Run, Status
+from webapp.telemetry import ledger
+from webapp.telemetry.models import LogChunk, Parked
+
+MOST_PARKED = 5
+
+
+@dataclass(frozen=True)
+class HoursRow:
+    """The bar of the run or of one attempt."""
+
+    title: str
+    seconds: float
+    pieces: list[hours_words.Piece]
+
+
+def parts(run: Run, attempt: Attempt) -> dict[str, Any]:
+    """Everything that templates/runs/run/ledger.html draws."""
+    states = list(attempt.ranks.all())
+    accounts = ledger.of_attempt(attempt)["ranks"]
+    names = dict(attempt.parts.values_list("node_rank", "node_name"))
+    nodes = {state.rank: names.get(state.node_rank, "") for state in states}
+    hours = _hours(run)
+    return {
+        "run": run,
+        "attempt": attempt,
+        "lives": attempt.status != Status.ENDED,
+        "finding": ledger_words.sentence(accounts),
+        "totals": ledger_words.totals(accounts),
+        "groups": ledger_words.groups(accounts, nodes),
+        "folded": len(accounts) > ledger_words.FEW,
+        "others": _others(attempt, states, nodes),
+        "parked": list(Parked.objects.filter(attempt=attempt).order_by("-pk")[:MOST_PARKED]),
+        "parked_count": Parked.objects.filter(attempt=attempt).count(),
+        "hours": hours,
+        "hours_finding": hours_words.sentence(hours),
+        "hours_unit": _hours_unit(attempt),
+        "hours_rows": _hours_rows(run, hours),
+    }
+
+
+def _others(attempt: Attempt, states: list[RankState], nodes: dict[int, str]) -> list[str]:
+    """Sentences on what else was left out: logged values and samples that were dropped, log lines that were skipped."""
+    dropped: dict[str, dict[str, int]] = {}
+    for state in states:
+        for what, count in state.dropped.items():
+            if what != ledger.STEPS and isinstance(count, int) and count:
+                here = dropped.setdefault(what, {})
+                here[nodes[state.rank]] = here.get(nodes[state.rank], 0) + count
+    told = [ledger_words.dropped_text(what, by_node) for what, by_node in sorted(dropped.items())]
+    skipped = LogChunk.objects.filter(attempt=attempt, skipped_lines__gt=0).values("rank")
+    by_node: dict[str, int] = {}
+    for row in skipped.annotate(lines=Sum("skipped_lines")).order_by("rank"):
+        node = nodes.get(row["rank"], "")
+        by_node[node] = by_node.get(node, 0) + row["lines"]
+    return [*told, *(ledger_words.skipped_text(lines, node) for node, lines in by_node.items())]
+
+
+def _hours(run: Run) -> dict[str, Any]:
+    return {}
+
+
+def _hours_rows(run: Run, hours: dict[str, Any]) -> list[HoursRow]:
+    attempts = list(run.attempts.order_by("number")) if run.attempt_count > 1 else []
+    each = [
+        HoursRow(_("Attempt %(n)s") % {"n": one.number}, hours_words.whole(one.hours), hours_words.pieces(one.hours))
+        for one in attempts
+    ]
+    whole = HoursRow(_("Run"), hours_words.whole(hours), hours_words.pieces(hours))
+    return [row for row in [whole, *each] if row.pieces]
+
+
+def _hours_unit(attempt: Attempt) -> str:
+    kinds = {slot.get("kind") for part in attempt.parts.all() for slot in part.inventory.get("slots") or []}
+    return _("GPU-hours") if "gpu" in kinds else _("slot-hours")
