@@ -4,16 +4,14 @@ import logging
 from datetime import datetime, timedelta
 
 import redis
-from django.conf import settings
 from django.utils import timezone
 
 from webapp.celery import app
 from webapp.nodes import heartbeats
-from webapp.nodes.models import Node
 from webapp.runs import lifecycle
-from webapp.runs.models import Attempt, AttemptNode, Status
-from webapp.runs.state import PLACED
+from webapp.runs.models import Attempt, Status
 from workers.removal import remove_deleted
+from workers.silence import judge_silence, judge_starts
 
 log = logging.getLogger(__name__)
 
@@ -29,23 +27,9 @@ def read_heartbeats() -> None:
         log.warning("heartbeats not read: %s", error)
     else:
         judge_silence(now, since)
+        judge_starts(now, since)
     enforce_limits(now)
     remove_deleted()
-
-
-def judge_silence(now: datetime, since: datetime) -> None:
-    """Place elsewhere what a silent node never launched; give up what a lost node held. Unreachable alone ends nothing.
-
-    `since`: how long heartbeats have been read without a pause.
-    """
-    parts = AttemptNode.objects.filter(attempt__status__in=PLACED, finished_at=None, lost_at=None)
-    for part in parts.select_related("node", "attempt__run"):
-        silent = _silence(part.node, now, since)
-        unlaunched = part.launched_at is None and part.attempt.status == Status.STARTING
-        if unlaunched and silent > settings.UNREACHABLE_AFTER_S:
-            lifecycle.vanish(part)
-        elif silent > settings.LOST_NODE_LIMIT_S:
-            lifecycle.lose(part, silent=round(silent))
 
 
 def enforce_limits(now: datetime) -> None:
@@ -54,9 +38,3 @@ def enforce_limits(now: datetime) -> None:
         seconds, started = attempt.run.spec.get("timeout"), attempt.started_at
         if seconds is not None and started is not None and started < now - timedelta(seconds=seconds):
             lifecycle.expire(attempt)
-
-
-def _silence(node: Node | None, now: datetime, since: datetime) -> float:
-    """Seconds for which a node could have been heard and was not."""
-    heard = node.last_heard if node is not None else None
-    return (now - max(heard or since, since)).total_seconds()

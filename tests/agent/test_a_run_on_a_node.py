@@ -9,6 +9,7 @@ import pytest
 
 from tests.agent.node import NODE, AgentProcess, Server, is_alive, processes_of
 from tests.waiting import until
+from webapp.runs.rank_reasons import word_of
 
 pytestmark = pytest.mark.torch
 
@@ -153,3 +154,40 @@ def test_a_rank_sees_its_users_environment_and_nothing_of_the_agents(agent: Agen
     assert env["PYTHONPATH"].split(":")[0].endswith("trainer_agent/inject")
     assert env["WORLD_SIZE"] == "1"
     assert {"PACELINE_TOKEN", "SECRET_KEY", "PACELINE_HOME", "REDIS_URL"}.isdisjoint(env)
+
+
+def test_a_rank_that_waits_in_vain_says_so_and_everything_ends(agent: AgentProcess, server: Server):
+    agent.start()
+    server.start("waits_in_vain.py")
+    exited = server.wait_for_event("rank_exited", 0).data
+    assert word_of(exited["traceback"]) == "collective_timeout"
+    assert not exited["oom"]
+    server.wait_for_event("finished")
+    assert processes_of(NODE, server.attempt) == []
+
+
+def test_a_launcher_that_is_killed_takes_its_ranks_with_it_and_is_told(agent: AgentProcess, server: Server):
+    agent.start()
+    server.start("counts.py")
+    server.wait_for(lambda: server.kinds().count("rank_started") == 2)
+    os.kill(server.event("launched").data["pid"], signal.SIGKILL)
+    finished = server.wait_for_event("finished").data
+    assert (finished["launcher_signal"], finished["reason"]) == (signal.SIGKILL, "exited")
+    assert processes_of(NODE, server.attempt) == []
+
+
+def test_an_agent_that_stood_still_goes_on_with_the_same_launch(agent: AgentProcess, server: Server):
+    agent.start()
+    server.start("counts.py", ranks_per_node=1)
+    rank = server.wait_for_event("rank_started").data["pid"]
+    process = agent.process
+    assert process is not None
+    process.send_signal(signal.SIGSTOP)
+    log = agent.attempt(server.attempt) / "ranks/rank0.log"
+    server.read()
+    said = len(log.read_bytes())
+    until(lambda: len(log.read_bytes()) > said + 100)  # training goes on
+    process.send_signal(signal.SIGCONT)
+    server.wait_for(lambda: len(server.log(0)) > said + 100)
+    assert is_alive(rank)
+    assert (server.kinds().count("launched"), server.kinds().count("rank_started")) == (1, 1)

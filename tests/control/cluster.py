@@ -88,3 +88,12 @@ def beat(
         **fields,
     )
     client.set(names.heartbeat(node.uid), codec.encode(message), ex=names.HEARTBEAT_TTL)
+
+
+def stopped(attempt: Attempt) -> None:
+    """What still lived obeyed the stop signal; every node proves that its tree is gone."""
+    for part in attempt.parts.all():
+        for rank in attempt.ranks.filter(node_rank=part.node_rank, exited_at=None):
+            say(part, "rank_exited", rank.rank, code=None, signal=15)
+        say(part, "finished", launcher_code=1, launcher_signal=None, survivors=[], reason="stopped")
+    attempt.refresh_from_db()

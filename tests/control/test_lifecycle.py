@@ -91,7 +91,7 @@ def test_the_first_failing_rank_stops_all_and_is_named():
 def test_an_earlier_exit_that_arrives_later_names_the_right_rank():
     attempt = running()
     now = time.time()
-    say(part_of(attempt, 0), "rank_exited", 0, at=now, code=None, signal=6)
+    say(part_of(attempt, 0), "rank_exited", 0, at=now, code=None, signal=11)
     assert (state(attempt)[3], attempt.detail["rank"]) == ("killed_by_signal", 0)
     say(part_of(attempt, 1), "rank_exited", 2, at=now - 0.3, code=1, signal=None, traceback="ModuleNotFoundError: No x")
     assert state(attempt) == ("stopping", "failed", "code", "import_error")

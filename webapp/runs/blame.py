@@ -2,19 +2,14 @@
 
 import signal
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
-from webapp.nodes.models import CommandKind
-from webapp.runs.first_failure import Exit, culprit, explain
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome
-from webapp.runs.settle import fail, stop
+from webapp.runs.rank_exits import verdict
+from webapp.runs.settle import fail, stop, suspect
 from webapp.runs.state import mirror, record
 
-# A victim's report may overtake the culprit's; an exit later than our own stop order proves nothing.
-_CLOCK_SLACK = timedelta(seconds=0.2)
 _LOST_BY = {"shim_lost": (Cause.AGENT, "shim_lost"), "node_rebooted": (Cause.NODE, "node_restarted")}
-
 _WITH_LAUNCHER = (signal.SIGTERM, signal.SIGKILL)  # what a rank gets when its launcher has gone
 
 
@@ -27,25 +22,37 @@ class Ending:
     reason: str
     text: str
 
+    @property
+    def is_loss(self) -> bool:
+        """Not the launcher ended: what held it is gone."""
+        return self.reason in _LOST_BY
+
 
 def blame_rank(attempt: Attempt) -> None:
-    """A rank failed while the attempt was alive: stop all, and name the first that failed on its own."""
-    first = culprit(_exits(attempt))
-    if first is not None:
-        verdict = explain(first, _made(attempt))
-        fail(attempt, cause=verdict.cause, reason=verdict.reason, detail=verdict.detail)
+    """A rank failed while the attempt was alive: stop all, and name the first that failed on its own.
+
+    Where it only waited for a rank of another node, that one's word may still come, or its node may be the one that is
+    gone: then nobody is named until that is known.
+    """
+    found = verdict(attempt)
+    if found is None:
+        return
+    if found.certain or attempt.parts.count() == 1:
+        fail(attempt, cause=found.cause, reason=found.reason, detail=found.detail)
+    else:
+        suspect(attempt, found.detail)
 
 
 def refine(attempt: Attempt) -> None:
-    """An exit that happened earlier arrived later: name the right rank. Outcome and cause stay."""
-    ordered = attempt.commands.filter(kind=CommandKind.STOP).order_by("pk").values_list("created_at", flat=True).first()
-    if ordered is None:
+    """An exit came in while all are stopping: decide what is open, or name an earlier one. Outcome and cause stay."""
+    found = verdict(attempt)
+    if found is None:
         return
-    first = culprit(exit_ for exit_ in _exits(attempt) if exit_.at <= ordered + _CLOCK_SLACK)
-    if first is None or first.rank == attempt.detail.get("rank"):
-        return
-    verdict = explain(first, _made(attempt))
-    _rename(attempt, verdict.reason, verdict.detail)
+    if not attempt.outcome:
+        if found.certain:
+            fail(attempt, cause=found.cause, reason=found.reason, detail=found.detail)
+    elif found.detail["rank"] != attempt.detail.get("rank"):
+        _rename(attempt, found.reason, found.detail)
 
 
 def _rename(attempt: Attempt, reason: str, detail: dict[str, Any]) -> None:
@@ -55,30 +62,6 @@ def _rename(attempt: Attempt, reason: str, detail: dict[str, Any]) -> None:
     rank = detail.get("rank")
     told = {name: value for name, value in detail.items() if name != "rank"}
     record(attempt, "first_failure", level="crit", rank=rank, reason=reason, **told)
-
-
-def _made(attempt: Attempt) -> dict[int, int]:
-    """Rank -> steps made; empty unless it is known of all."""
-    made = dict(attempt.ranks.values_list("rank", "made"))
-    return {} if None in made.values() else made
-
-
-def _exits(attempt: Attempt) -> list[Exit]:
-    node_of = dict(attempt.parts.values_list("node_rank", "node_name"))
-    return [
-        Exit(
-            rank=row.rank,
-            node=node_of.get(row.node_rank, ""),
-            code=row.exit_code,
-            signal=row.exit_signal,
-            at=row.exited_at,
-            traceback=row.traceback,
-            oom=bool(row.facts.get("oom")),
-            oom_by=str(row.facts.get("oom_by", "")),
-        )
-        for row in attempt.ranks.exclude(exited_at=None)
-        if row.exited_at is not None
-    ]
 
 
 def refine_by_launcher(part: AttemptNode, attempt: Attempt, ending: Ending) -> None:

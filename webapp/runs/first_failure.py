@@ -33,11 +33,12 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Fixed words, and what fills the sentence."""
+    """Fixed words, and what fills the sentence. `certain`: it failed on its own, and was no victim of another."""
 
     cause: Cause
     reason: str
     detail: dict[str, object]
+    certain: bool = True
 
 
 def culprit(exits: Iterable[Exit]) -> Exit | None:
@@ -46,10 +47,11 @@ def culprit(exits: Iterable[Exit]) -> Exit | None:
     return min(failed, key=lambda exit_: (_victimhood(exit_), exit_.at, exit_.rank), default=None)
 
 
-def explain(exit_: Exit, made: dict[int, int] | None = None) -> Verdict:
+def explain(exit_: Exit, made: dict[int, int] | None = None, nodes: int = 1) -> Verdict:
     """The cause, the fixed reason word and {rank, node, code, signal, text, oom_by, late} of one exit.
 
-    `made`: rank -> steps made, as far as known; says who had not arrived when others waited in vain.
+    `made`: rank -> steps made, as far as known; says who had not arrived when others waited in vain. `nodes`: of how
+    many nodes the attempt is; where there is one, no network is between the ranks.
     """
     reason = _reason(exit_)
     detail: dict[str, object] = {
@@ -64,8 +66,9 @@ def explain(exit_: Exit, made: dict[int, int] | None = None) -> Verdict:
     if reason == "collective_timeout":
         late = rank_reasons.absent(exit_.traceback)
         detail["late"] = rank_reasons.latecomer(made or {}) if late is None else late
-    cause = Cause.NETWORK if reason == "rendezvous" else Cause.CODE
-    return Verdict(cause=cause, reason=reason, detail=detail)
+    between_nodes = reason == "rendezvous" or (reason == "peer_gone" and nodes > 1)
+    cause = Cause.NETWORK if between_nodes else Cause.CODE
+    return Verdict(cause=cause, reason=reason, detail=detail, certain=not _victimhood(exit_))
 
 
 def _victimhood(exit_: Exit) -> int:

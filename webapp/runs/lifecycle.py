@@ -29,6 +29,7 @@ __all__ = [
     "create",
     "delete",
     "expire",
+    "leave_unanswered",
     "lose",
     "lose_part",
     "note_data",
@@ -116,7 +117,7 @@ def retry(attempt: Attempt) -> Attempt | None:
 
 
 @transaction.atomic
-def requeue(attempt: Attempt, node: str) -> bool:
+def requeue(attempt: Attempt, node: str, why: str = "requeued", **told: Any) -> bool:
     """starting -> queued, the same attempt: a node vanished before anything had been launched anywhere."""
     attempt = locked(attempt.pk)
     if attempt.parts.exclude(launched_at=None).exists():
@@ -132,7 +133,7 @@ def requeue(attempt: Attempt, node: str) -> bool:
     attempt.parts.all().delete()
     attempt.ranks.all().delete()
     attempt.commands.exclude(kind=CommandKind.FORGET).delete()
-    record(attempt, "requeued", level="warn", actor="heartbeat watch", node=node)
+    record(attempt, why, level="warn", actor="heartbeat watch", node=node, **told)
     hint(PLACE)
     return True
 
@@ -147,10 +148,22 @@ def vanish(part: AttemptNode) -> None:
 
 
 @transaction.atomic
-def lose(part: AttemptNode, silent: int) -> None:
-    """A node has been silent past the limit for lost nodes (`silent` seconds): its part is given up."""
+def leave_unanswered(part: AttemptNode, seconds: int) -> None:
+    """A node that can be reached does not take the order to start: as if it had vanished."""
+    if not requeue(part.attempt, part.node_name, "not_accepted", seconds=seconds):
+        part.attempt = locked(part.attempt_id)
+        if part.attempt.status == Status.STARTING:
+            lose_part(part, reason="start_unanswered", cause=Cause.AGENT, seconds=seconds)
+
+
+@transaction.atomic
+def lose(part: AttemptNode, silent: int, *, peers_failed: bool = False) -> None:
+    """A node has been silent too long (`silent` seconds): its part is given up.
+
+    Too long is the limit for lost nodes, or much shorter once ranks of other nodes have failed meanwhile.
+    """
     part.attempt = locked(part.attempt_id)
-    lose_part(part, reason="node_lost", cause=Cause.NODE, silent=silent)
+    lose_part(part, reason="node_silent" if peers_failed else "node_lost", cause=Cause.NODE, silent=silent)
 
 
 @transaction.atomic

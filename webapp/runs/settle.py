@@ -9,9 +9,11 @@ from django.utils import timezone
 from webapp.nodes.commands import accept, order, order_forget, withdraw_start
 from webapp.nodes.models import CommandKind, Slot
 from webapp.queue import PLACE, hint
+from webapp.runs.first_failure import Verdict
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, Status
+from webapp.runs.rank_exits import verdict
 from webapp.runs.spec import RunSpec
-from webapp.runs.state import LIVE, PLACED, move, record
+from webapp.runs.state import LIVE, PLACED, mirror, move, record
 
 # After a failure the peers hang in a collective that cannot finish: no use in waiting out a long grace period.
 FAILURE_GRACE_S = 5.0
@@ -26,9 +28,27 @@ def fail(
     outcome: Outcome = Outcome.FAILED,
     actor: str = "",
 ) -> bool:
-    """starting, running -> stopping with an outcome, and stop every node at once. False when it was decided before."""
+    """starting, running -> stopping with an outcome, and stop every node at once; decides what is open while stopping.
+
+    False when it was decided before.
+    """
+    decision = {"outcome": outcome, "cause": cause, "reason": reason, "detail": detail, "actor": actor}
+    if _decide(attempt, decision):
+        settle(attempt)
+        return True
     grace = min(RunSpec.stored(attempt.run.spec).grace, FAILURE_GRACE_S)
-    return _stop(attempt, grace, outcome=outcome, cause=cause, reason=reason, detail=detail, actor=actor, level="crit")
+    return _stop(attempt, grace, level="crit", **decision)
+
+
+def suspect(attempt: Attempt, detail: dict[str, Any]) -> None:
+    """starting, running -> stopping, and stop every node at once; the outcome is open until the culprit is known.
+
+    The last part that ends, or is given up, decides at the latest.
+    """
+    if move(attempt, LIVE, status=Status.STOPPING):
+        record(attempt, "finding_out", level="warn", rank=detail.get("rank"), node=detail.get("node"))
+        if not attempt.run.is_attached:
+            stop_parts(attempt, min(RunSpec.stored(attempt.run.spec).grace, FAILURE_GRACE_S), "peer_failed")
 
 
 def stop(attempt: Attempt, *, cause: Cause, reason: str, actor: str, detail: dict[str, Any] | None = None) -> bool:
@@ -92,15 +112,46 @@ def settle(attempt: Attempt) -> bool:
         started = attempt.started_at or now
         ended = move(attempt, LIVE, status=Status.ENDED, outcome=Outcome.SUCCEEDED, started_at=started, ended_at=now)
     else:
+        if not attempt.outcome:
+            _name_the_best(attempt)
         ended = move(attempt, (Status.STOPPING,), status=Status.ENDED, ended_at=now)
     if ended:
         record(attempt, "ended", level=_level(attempt.outcome), outcome=attempt.outcome)
     return ended
 
 
+def _name_the_best(attempt: Attempt) -> None:
+    """All have said what they know, and each waited for the others: the first of them is the nearest to the truth."""
+    found = verdict(attempt)
+    if found is None:  # it was left open without an exit that we may judge by
+        found = Verdict(Cause.CODE, "no_exit_record", {"rank": 0})
+    decision = {"cause": found.cause, "reason": found.reason, "detail": found.detail}
+    _decide(attempt, {"outcome": Outcome.FAILED, "actor": "", **decision})
+
+
+def _decide(attempt: Attempt, decision: dict[str, Any]) -> bool:
+    """Write the outcome that a stopping attempt lacks; False when it does not lack one."""
+    undecided = Attempt.objects.filter(pk=attempt.pk, status=Status.STOPPING, outcome="")
+    if undecided.update(**decision) != 1:
+        return False
+    for name, value in decision.items():
+        setattr(attempt, name, value)
+    mirror(attempt, decision)
+    _tell(attempt, "crit", decision)
+    return True
+
+
 def _stop(attempt: Attempt, grace: float, *, level: str, **decision: Any) -> bool:
     if not move(attempt, LIVE, status=Status.STOPPING, **decision):
         return False
+    _tell(attempt, level, decision)
+    if not attempt.run.is_attached or decision["cause"] == Cause.USER:
+        stop_parts(attempt, grace, decision["reason"])
+    settle(attempt)
+    return True
+
+
+def _tell(attempt: Attempt, level: str, decision: dict[str, Any]) -> None:
     record(
         attempt,
         str(decision["outcome"]),
@@ -111,10 +162,6 @@ def _stop(attempt: Attempt, grace: float, *, level: str, **decision: Any) -> boo
         reason=decision["reason"],
         **{name: value for name, value in decision["detail"].items() if name != "rank"},
     )
-    if not attempt.run.is_attached or decision["cause"] == Cause.USER:
-        stop_parts(attempt, grace, decision["reason"])
-    settle(attempt)
-    return True
 
 
 def stop_parts(attempt: Attempt, grace: float, reason: str) -> None:

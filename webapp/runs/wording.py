@@ -44,6 +44,8 @@ REASONS: dict[str, str | Promise] = {
     "node_signal": _lazy("Stopped on %(node)s by a signal from outside of Paceline."),
     "node_restarted": _lazy("%(node)s was restarted."),
     "node_lost": _lazy("%(node)s has been silent for %(silent)s s, longer than the limit for lost nodes."),
+    "node_silent": _lazy("%(node)s has been silent for %(silent)s s while ranks of other nodes failed: it is given up."),
+    "start_unanswered": _lazy("%(node)s is there but did not take the order to start for %(seconds)s s."),
     "node_vanished": _lazy("%(node)s could not be reached any more while the run was starting."),
     "node_removed": _lazy("%(node)s was removed from the list of nodes."),
     "attempt_unknown": _lazy("%(node)s is back but knows nothing of this run any more."),
@@ -83,6 +85,8 @@ NEXT_STEP: dict[str, str | Promise] = {
     "node_signal": _lazy("Ask who works on the node; then run it again from its last checkpoint."),
     "node_restarted": _lazy("Run it again from its last checkpoint."),
     "node_lost": _lazy("Check the node and its network. Run it again from its last checkpoint."),
+    "node_silent": _lazy("Check the node and its network. Run it again from its last checkpoint."),
+    "start_unanswered": _lazy("Restart the agent on that node and read its log, then run it again."),
     "node_vanished": _lazy("Check the node and its network, then run it again."),
     "node_removed": _lazy("Run it again on the nodes that are left."),
     "attempt_unknown": _lazy("Run it again from its last checkpoint."),
@@ -104,6 +108,7 @@ EVENTS: dict[str, str | Promise] = {
     "first_rank": _lazy("The first rank is there: %(rank)s on %(node)s."),
     "running": _lazy("All %(ranks)s ranks are running."),
     "rank_exited": _lazy("Rank %(rank)s on %(node)s ended with %(ending)s."),
+    "finding_out": _lazy("Rank %(rank)s on %(node)s lost the others: all are stopped, and the first is looked for."),
     "first_failure": _lazy("The first to fail was rank %(rank)s on %(node)s. %(text)s"),
     "dropped": _lazy("%(node)s dropped %(count)s of %(what)s: %(reason)s."),
     "node_stopping": _lazy("%(node)s is stopping its ranks with %(signal)s, up to %(grace)s s."),
@@ -132,7 +137,7 @@ _OUTCOMES: dict[str, str | Promise] = {
 def outcome_sentence(attempt: Attempt) -> str:
     """How it ended, or is about to; empty while nothing is decided."""
     if not attempt.outcome:
-        return ""
+        return _("A rank failed. Finding out which was the first.") if attempt.status == Status.STOPPING else ""
     text = REASONS.get(_word(attempt.reason, attempt.detail))
     return _fill(text, attempt.detail, actor=attempt.actor) if text else str(_OUTCOMES[attempt.outcome])
 
