@@ -6,7 +6,7 @@ import {drawHeat} from "./draw_heat.js";
 import {drawPhases} from "./draw_phases.js";
 import {drawStepTime} from "./draw_step_time.js";
 import {drawValue} from "./draw_value.js";
-import {broken, holeTexts} from "./holes.js";
+import {broken, holeTexts, stored} from "./holes.js";
 import {say} from "./words.js";
 
 const DRAW = {step_time: drawStepTime, phases: drawPhases, comm: drawComm, busbw: drawBusbw, heat: drawHeat,
@@ -73,8 +73,8 @@ async function drawCard(card, feed, view, ended) {
 // A value that is logged now and then is no hole in between; nor is what was logged within one.
 function holesOf(panel, feed) {
   if (kind(panel.id) !== "value") return feed.holes();
-  const apart = quantile(panel.x.slice(1).map((x, i) => x - panel.x[i]), 0.5) || 0;
-  return feed.holes().filter(({from, to}) => to - from + 1 >= apart && !panel.x.some(x => x >= from && x <= to));
+  const has = stored(panel), apart = quantile(has.slice(1).map((x, i) => x - has[i]), 0.5) || 0;
+  return feed.holes().filter(({from, to}) => to - from + 1 >= apart && !has.some(x => x >= from && x <= to));
 }
 
 // The same steps on every chart; a value with a step count of its own (an epoch) keeps its own.

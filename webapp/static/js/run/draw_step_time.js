@@ -2,7 +2,7 @@
 import {layout, note, plot, tickFormat, token} from "./chart_style.js";
 import {peakLabel} from "./peak.js";
 import {ghostLines, withGhosts} from "./ghosts.js";
-import {holeBands} from "./holes.js";
+import {band, holeBands} from "./holes.js";
 import {mark} from "./marks.js";
 import {onsetLabel} from "./onset.js";
 import {isLate, last, spanOf, spread} from "./chart_range.js";
@@ -22,8 +22,7 @@ export function drawStepTime(element, panel, view) {
   mark(style, view, {named: true});
   const line = (y, more) => ({x: panel.x, y, mode: "lines", ...more});
   return plot(element, [...holeBands(view, range), ...ghostLines(panel),
-    line(min, {line: {width: 0}, hoverinfo: "skip"}),
-    line(max, {line: {width: 0}, fill: "tonexty", fillcolor: token("c-band"), hoverinfo: "skip"}),
+    ...band(panel, min, max),
     ...worst.map((name, i) => line(panel.columns[name], {name, line: rankLine(i, late), opacity: late ? 1 : 0.55})).reverse(),
     line(median, {name: say("median"), line: {width: 1.75, color: token("c-line")}}),
   ], style);

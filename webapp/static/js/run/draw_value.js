@@ -2,7 +2,7 @@
 import {layout, note, plot, tickFormat, token} from "./chart_style.js";
 import {spanOf} from "./chart_range.js";
 import {ghostLines, withGhosts} from "./ghosts.js";
-import {holeBands} from "./holes.js";
+import {band, holeBands} from "./holes.js";
 import {mark} from "./marks.js";
 import {say} from "./words.js";
 
@@ -18,7 +18,7 @@ export function drawValue(element, panel, view) {
   const style = layout({margin: {l: format.endsWith("e") ? 60 : 44}, xaxis: {range: view.range, nticks: 5},
     yaxis: {range, tickformat: format, hoverformat: span < 8 ? ".4~g" : ",.4~g"}});
   mark(Object.assign(style, nonfinite(panel)), view);
-  return plot(element, [...holeBands(view, range), ...ghostLines(panel), ...band(panel.x, min, max), ...lines(panel.x, raw, Boolean(smooth)),
+  return plot(element, [...holeBands(view, range), ...ghostLines(panel), ...(min ? band(panel, min, max) : []), ...lines(panel.x, raw, Boolean(smooth)),
     ...(smooth ? [{x: panel.x, y: smooth, name: say("smoothed"), mode: "lines", connectgaps: false,
       line: {width: 1.75, color: token("accent")}}] : [])], style);
 }
@@ -29,10 +29,6 @@ function lines(x, raw, smoothed) {
     x, y, name, mode: few ? "lines+markers" : "lines", opacity: smoothed && !few ? 0.45 : 1, marker: {size: 4},
     line: {width: smoothed ? 1 : 1.5, color: token(smoothed ? "c-quiet" : "accent")}}));
 }
-
-const band = (x, min, max) => !min ? [] : [
-  {x, y: min, mode: "lines", line: {width: 0}, hoverinfo: "skip"},
-  {x, y: max, mode: "lines", line: {width: 0}, fill: "tonexty", fillcolor: token("c-band"), hoverinfo: "skip"}];
 
 function nonfinite(panel) {
   const marks = Object.entries(panel.nonfinite ?? {}).map(([x, text]) => [Number(x), text]).sort((a, b) => a[0] - b[0]);
