@@ -24,8 +24,11 @@ def put_step(ring: RingWriter, step: int) -> None:
     ring.put(1.0, step, step, 1000.0 + step, *us, 4096, 2, record.FLAG_COMM_MEASURED)
 
 
-def outbox(folder: Path, limit: int = 10**9) -> Outbox:
-    spool = Spool(folder / "spool", limit)
+def outbox(folder: Path, limit: int = 10**9, spool: Path | None = None, **sizes: int) -> Outbox:
+    return outbox_of(Spool((spool or folder) / "spool", limit, **sizes), folder)
+
+
+def outbox_of(spool: Spool, folder: Path) -> Outbox:
     cursor = spool.cursor()
     ranks = range(2)
     collector = Collector(str(folder), ranks, cursor.get("rings", {}))

@@ -11,6 +11,7 @@ import redis
 
 from tests.conftest import free_port, redis_server_binary
 from tests.waiting import until
+from trainer_agent.agent.segment import Segment
 from trainer_agent.agent.sender import RESEND_AFTER, WINDOW, Flight, Sender
 from trainer_agent.agent.spool import Spool
 from trainer_agent.wire import names
@@ -94,3 +95,20 @@ def test_an_acknowledgement_that_is_no_number_or_gone_is_waited_out(
     redis_client.flushall()
     sender.flush()
     assert spool.unacked == 3
+
+
+def test_a_spool_that_a_bad_disk_cannot_hold_keeps_no_other_from_being_sent(
+    tmp_path: Path, redis_client: redis.Redis, redis_server: str, monkeypatch: pytest.MonkeyPatch
+):
+    bad, good = filled(tmp_path / "bad", 3), filled(tmp_path / "good", 2)
+    sync = Segment.sync
+
+    def fail(segment: Segment) -> None:
+        if segment.path.parent.name == "bad":
+            raise OSError(5, "Input/output error")
+        sync(segment)
+
+    monkeypatch.setattr(Segment, "sync", fail)
+    Sender(redis_server, "n", lambda: {6: bad, 7: good}).flush()
+    assert bodies(redis_client) == [b"1", b"2"]
+    assert redis_client.xlen(names.telemetry(6, "n")) == 0

@@ -21,7 +21,7 @@ class Writer:
 
     def write(self, rank: int, data: bytes) -> None:
         offset, skipped = self.ends.get(rank, 0), self.skipped.pop(rank, 0)
-        LogChunk.objects.bulk_create(logs.chunks_of(self.attempt, rank, offset, data, self.at, skipped))
+        LogChunk.objects.bulk_create(logs.chunks_of(self.attempt, rank, offset, data, self.at, skipped_lines=skipped))
         self.ends[rank] = offset + len(data)
 
     def leave_out(self, rank: int, lines: int, size: int) -> None:

@@ -34,7 +34,7 @@ def launcher(node_rank: int) -> int:
 
 
 def chunks_of(
-    attempt: Attempt, rank: int, offset: int, data: bytes, at: datetime, skipped_lines: int = 0
+    attempt: Attempt, rank: int, offset: int, data: bytes, at: datetime, *, skipped_lines: int = 0
 ) -> list[LogChunk]:
     """Unsaved rows for bytes of one rank's log. `skipped_lines`: left out by the node just before these bytes."""
     compress = zstandard.ZstdCompressor(level=1).compress

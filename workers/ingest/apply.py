@@ -157,7 +157,7 @@ def _store_logs(attempt: Attempt, part: AttemptNode, pieces: list[LogBytes]) -> 
         fresh = piece.data[again:]
         if fresh:
             skipped = 0 if again else piece.skipped_lines
-            rows += logs.chunks_of(attempt, rank, piece.offset + again, fresh, _time(piece.at), skipped)
+            rows += logs.chunks_of(attempt, rank, piece.offset + again, fresh, _time(piece.at), skipped_lines=skipped)
             ends[rank] = end
     LogChunk.objects.bulk_create(rows)
     for rank in sorted(rank for rank in ranks if rank >= 0):
