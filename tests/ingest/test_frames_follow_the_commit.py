@@ -137,3 +137,40 @@ def test_frames_and_the_list_count_steps_as_the_script_does(attempt, nodes, inge
     held = next(iter(ingest.held.values()))
     held.start()
     assert held.summary.fields(None)["last_step"] == 204
+
+
+def holes(redis_client, attempt) -> list[list[tuple]]:
+    found = [made["holes"]["holes"] for made in panels(redis_client, attempt) if "holes" in made]
+    return [[(hole["from"], hole["to"], hole["ranks"]) for hole in told] for told in found]
+
+
+def test_a_hole_is_told_live_and_closed_live(attempt, nodes, ingest, redis_client, monkeypatch):
+    monkeypatch.setattr("workers.ingest.frames.HOLES_EVERY_S", 0.1)
+    nodes[0].say(steps=[steps([0, 1], range(20))])
+    nodes[1].say(steps=[steps([2, 3], range(10))])
+    until(lambda: turn(ingest, 1) or drawn(redis_client, attempt, "step_time")[-1:] == [19])
+    attempt.ranks.filter(rank__gte=2).update(made=20)
+    until(lambda: turn(ingest, 1) or holes(redis_client, attempt)[-1:] == [[(10, 19, [2, 3])]])
+    nodes[1].say(steps=[steps([2, 3], range(10, 20))])
+    until(lambda: turn(ingest, 1) or holes(redis_client, attempt)[-1] == [])
+    late = [found["step_time"] for found in panels(redis_client, attempt) if "step_time" in found][-1]
+    assert late["x"] == list(range(10, 20))
+    assert late["reduction"] == "min, median and max of 4 ranks"
+
+
+def test_steps_that_come_too_late_for_a_frame_are_read_again(attempt, nodes, ingest, redis_client):
+    nodes[0].say(steps=[steps([0, 1], range(1_000))])
+    until(lambda: turn(ingest, 1) or drawn(redis_client, attempt, "step_time"))
+    nodes[1].say(steps=[steps([2, 3], range(100, 200))], values=[values("eval", 2, {3: 1.0, 900: 2.0})])
+    until(lambda: turn(ingest, 1) or len(frames(redis_client, attempt, "filled")) == 2)
+    told = [(frame["attempt"], frame["from"], frame["to"]) for frame in frames(redis_client, attempt, "filled")]
+    assert told == [(1, 0, 486), (1, 3, 199)]
+
+
+def test_a_gap_in_front_of_new_steps_is_in_their_frame(attempt, nodes, ingest, redis_client):
+    for numbers in (range(5), range(9, 12)):
+        for node, ranks in zip(nodes, ([0, 1], [2, 3]), strict=True):
+            node.say(steps=[steps(ranks, numbers)])
+        until(lambda last=numbers[-1]: turn(ingest, 1) or last in drawn(redis_client, attempt, "step_time"))
+    for panel_id in ("step_time", "phases", "comm"):
+        assert drawn(redis_client, attempt, panel_id) == [0, 1, 2, 3, 4, 5, 9, 10, 11], panel_id

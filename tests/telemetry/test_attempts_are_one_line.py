@@ -1,4 +1,4 @@
-"""The main line follows the newest attempt; what it did again is a ghost; nothing is lost and nothing is drawn twice."""
+"""The main line follows the newest attempt, what it did again is a ghost; nothing is lost or drawn twice."""
 
 from collections import Counter
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from webapp.runs.models import Attempt, AttemptNode, Run
-from webapp.telemetry import heat_panel, panels, value_panels
+from webapp.telemetry import heat_panel, holes, panels, value_panels
 from webapp.telemetry.heat_panel import Ground, Group
 from webapp.telemetry.onset import ranked_lately
 from webapp.telemetry.panel_lines import Draw, Panel, ghost, median_line
@@ -43,9 +43,17 @@ class Charts:
     def panel(self, panel_id: str) -> Panel:
         """See the module's `panel`."""
         kind, _colon, name = panel_id.partition(":")
-        makers = {"step_time": self._step_time, "phases": self._phases, "comm": self._comm, "busbw": self._busbw}
+        makers = {
+            "step_time": self._step_time,
+            "phases": self._phases,
+            "comm": self._comm,
+            "busbw": self._busbw,
+            "holes": self._holes,
+        }
         if kind == "value":
-            found = value_panels.value(self._series(name), self.draw) | self._ghosts(name, value_panels.one_line)
+            found = value_panels.value(self._series(name), self.draw, self._series(STEP)) | self._ghosts(
+                name, value_panels.one_line
+            )
         elif kind == "device":
             found = value_panels.device(self._series(name), node_names(self.reader.attempts, name), self.draw)
         elif kind == "heat":
@@ -67,6 +75,9 @@ class Charts:
 
     def _busbw(self) -> Panel:
         return panels.busbw(self._series(BUSBW), self.draw)
+
+    def _holes(self) -> Panel:
+        return holes.panel(self.reader, self.lo, self.hi)
 
     def _heat(self, phase: str) -> Panel:
         name = METRIC_OF_HEAT[phase]

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from webapp.telemetry.blocks import Floats, Ints
+from webapp.telemetry.blocks import Bools, Floats, Ints
+from webapp.telemetry.points import BUILT_IN
 from webapp.telemetry.read import Series
 from webapp.telemetry.spread import median
-from webapp.telemetry.thinning import Line, raw_line, thin
+from webapp.telemetry.thinning import NO_BREAKS, Line, breaks_in, raw_line, thin
 
 MOST_CELLS = 40_000  # numbers of one panel
 
@@ -23,20 +24,45 @@ class Draw:
     only: Ints | None = None
 
 
-def drawn(series: list[Series], index: Ints, lines: dict[str, Line], draw: Draw, factor: float = 1.0) -> dict[str, Any]:
-    """`axis`, `x`, `columns`, `points` and `of` of a panel whose lines lie on `index`; values are times `factor`."""
-    rolled = max((one.level for one in series), default=0)
-    x, columns = thin(index, lines, draw.width, int(16**rolled))
+def drawn(
+    series: list[Series],
+    index: Ints,
+    lines: dict[str, Line],
+    draw: Draw,
+    *,
+    factor: float = 1.0,
+    breaks: Ints = NO_BREAKS,
+) -> dict[str, Any]:
+    """`axis`, `x`, `columns`, `points` and `of` of a panel whose lines lie on `index`; values are times `factor`.
+
+    `breaks`: rows before which something is missing.
+    """
+    shown = breaks if index.size else NO_BREAKS
+    x, columns = thin(index, lines, draw.width, stride_of(series), shown)
+    drawn_points = x.size - shown.size
     if draw.only is not None:
-        at = np.flatnonzero(np.isin(x, draw.only))
+        at = np.flatnonzero(chosen(x, index, draw.only))
         x, columns = x[at], {name: column[at] for name, column in columns.items()}
+        drawn_points = x.size
     digits = 3 if factor != 1.0 else None
     return {
         "axis": series[0].axis if series else "step",
         "x": x.tolist(),
         "columns": {name: numbers(column * factor, digits) for name, column in columns.items()},
-        **count(x.size, series),
+        **count(drawn_points, series),
     }
+
+
+def stride_of(series: list[Series]) -> int:
+    """Indexes that a row stands for."""
+    return int(16 ** max((one.level for one in series), default=0))
+
+
+def chosen(x: Ints, index: Ints, only: Ints) -> Bools:
+    """Which x a live frame holds: the new ones, and the gaps right before them."""
+    new = np.isin(x, only)
+    before_new = np.append(new[1:], False)
+    return np.asarray(new | (before_new & ~np.isin(x, index)))
 
 
 def band(series: Series) -> dict[str, Line]:
@@ -57,7 +83,9 @@ def median_line(series: Series) -> Line:
 
 def ghost(attempt: int, series: Series, line: Line, width: int) -> Panel:
     """`{attempt, x, y}`: a faint line of what a later attempt did again; seconds as ms."""
-    x, columns = thin(series.index, {"y": line}, width, int(16**series.level))
+    stride = stride_of([series])
+    breaks = breaks_in(series.index, stride) if series.name in BUILT_IN else NO_BREAKS
+    x, columns = thin(series.index, {"y": line}, width, stride, breaks)
     seconds = series.unit == "s"
     y = numbers(columns["y"] * 1e3, 3) if seconds else numbers(columns["y"])
     return {"attempt": attempt, "x": x.tolist(), "y": y}

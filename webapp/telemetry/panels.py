@@ -10,15 +10,17 @@ from webapp.telemetry.panel_lines import (
     Panel,
     all_indexes,
     band,
+    chosen,
     count,
     drawn,
     numbers,
     placed,
     rank_lines,
+    stride_of,
 )
 from webapp.telemetry.read import Series
 from webapp.telemetry.spread import SHARE, Rank, late_rank, median, middle, middle_of
-from webapp.telemetry.thinning import Line, extremes, raw_line
+from webapp.telemetry.thinning import Line, breaks_in, broken, extremes, raw_line
 
 PHASES = ("data", "forward", "backward", "exposed_comm", "optimizer", "other")
 MOST_WORST = 3
@@ -30,7 +32,14 @@ def step_time(own: Series, ranks: list[Rank], draw: Draw, keep: list[int] | None
     n = len(own.columns)
     return {
         "unit": "ms",
-        **drawn([own], own.index, band(own) | rank_lines(own, worst), draw, 1e3),
+        **drawn(
+            [own],
+            own.index,
+            band(own) | rank_lines(own, worst),
+            draw,
+            factor=1e3,
+            breaks=breaks_in(own.index, stride_of([own])),
+        ),
         "worst": [f"rank {rank}" for rank in worst],
         "onset": late.since if (late := late_rank(ranks)) else None,
         "finding": findings.step_time(ranks, middle_of(own.values)),
@@ -45,24 +54,30 @@ def phases(parts: dict[str, Series], late: Rank | None, step: float, draw: Draw)
     index = all_indexes(many)
     columns = {name: placed(index, series, median(series.values, 1)) for name, series in seen.items()}
     finding = _phases_finding(index, columns, late, step)
-    level = max((series.level for series in many), default=0)
-    if level:  # each roll-up as two rows: its mean, then its greatest
+    stride = stride_of(many)
+    breaks = breaks_in(index, stride)
+    gone = index[breaks - 1] + stride
+    if stride > 1:  # each roll-up as two rows: its mean, then its greatest
         high = {name: placed(index, series, median(series.maxs, 1)) for name, series in seen.items()}
-        index = np.column_stack([index, index + 16**level // 2]).ravel()
+        index = np.column_stack([index, index + stride // 2]).ravel()
         columns = {name: np.column_stack([columns[name], high[name]]).ravel() for name in seen}
+        breaks = 2 * breaks
     total = np.sum([np.nan_to_num(column) for column in columns.values()], axis=0) if columns else np.zeros(0)
     rows = extremes(total, draw.width)
+    kept = {name: column[rows] for name, column in columns.items()}
+    x, kept = broken(index[rows], kept, *_between(rows, breaks, gone))
     if draw.only is not None:
-        rows = rows[np.isin(index[rows], draw.only)]
+        at = np.flatnonzero(chosen(x, index, draw.only))
+        x, kept = x[at], {name: column[at] for name, column in kept.items()}
     return {
         "unit": "ms",
         "axis": "step",
-        "x": index[rows].tolist(),
-        "columns": {name: numbers(column[rows] * 1e3, 3) for name, column in columns.items()},
+        "x": x.tolist(),
+        "columns": {name: numbers(column * 1e3, 3) for name, column in kept.items()},
         "worst": [],
         "finding": finding,
         "reduction": _("median of %(n)s ranks") % {"n": max((len(series.columns) for series in many), default=0)},
-        **count(rows.size, many),
+        **count(rows.size if draw.only is None else x.size, many),
     }
 
 
@@ -77,7 +92,7 @@ def comm(transfer: Series, wait: Series, late: Rank | None, step: float, draw: D
     transfers, waits = (middle_of(one.values[one.index >= since]) for one in (transfer, wait))
     return {
         "unit": "ms",
-        **drawn([transfer, wait], index, lines, draw, 1e3),
+        **drawn([transfer, wait], index, lines, draw, factor=1e3, breaks=breaks_in(index, stride_of([transfer, wait]))),
         "worst": [],
         "finding": findings.comm(transfers, 0.0 if np.isnan(waits) else waits, step, late),
         "reduction": _("transfer: least of %(n)s ranks; waiting: median of %(n)s ranks") % {"n": len(wait.columns)},
@@ -94,7 +109,7 @@ def busbw(series: Series, draw: Draw) -> Panel:
     noise = 1.4826 * middle(np.abs(values[:cut] - before))
     return {
         "unit": "GB/s",
-        **drawn([series], series.index, {"busbw": line}, draw, 1e-9),
+        **drawn([series], series.index, {"busbw": line}, draw, factor=1e-9),
         "worst": [],
         "finding": findings.busbw(before, before if np.isnan(now) else now, noise),
         "reduction": _("the rank that waits least"),
@@ -111,6 +126,14 @@ def _phases_finding(index: Ints, columns: dict[str, Floats], late: Rank | None, 
         if after - before > SHARE * step:
             return findings.phase_grew(name, before, after, late.since)
     return findings.phases({name: middle(column) for name, column in columns.items()}, step)
+
+
+def _between(rows: Ints, breaks: Ints, gone: Ints) -> tuple[Ints, Ints]:
+    """Of the kept rows those before which something is missing, and where that begins. `gone`: the same of `breaks`."""
+    at = np.searchsorted(rows, breaks)
+    inside = (at > 0) & (at < rows.size)
+    first, where = np.unique(at[inside], return_index=True)
+    return first, gone[inside][where]
 
 
 def _on(index: np.ndarray, series: Series, low: np.ndarray, high: np.ndarray) -> Line:

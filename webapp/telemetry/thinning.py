@@ -6,6 +6,8 @@ import numpy as np
 
 from webapp.telemetry.blocks import Floats, Ints
 
+NO_BREAKS: Ints = np.zeros(0, np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -24,18 +26,41 @@ def raw_line(values: Floats, keep: str = "both") -> Line:
     return Line(values, values, keep)
 
 
-def thin(index: Ints, lines: dict[str, Line], width: int, stride: int = 1) -> tuple[Ints, dict[str, Floats]]:
+def thin(
+    index: Ints, lines: dict[str, Line], width: int, stride: int = 1, breaks: Ints = NO_BREAKS
+) -> tuple[Ints, dict[str, Floats]]:
     """At most about `width` x, and each line's values there.
 
     `stride` > 1: rows are roll-ups of so many indexes, so each shows its least and greatest value.
+    `breaks`: rows before which something is missing; a row of NaN stands there, and no bucket spans it.
     """
     if stride == 1 and index.size <= width:
-        return index, {name: line.low for name, line in lines.items()}
-    starts = _starts(index.size, max(1, width // 2))
+        return broken(index, {name: line.low for name, line in lines.items()}, breaks, index[breaks - 1] + 1)
+    breaks = _widest(index, breaks, width // 4)
+    starts = np.union1d(_starts(index.size, max(1, width // 2)), breaks)
     ends = np.append(starts[1:], index.size) - 1
     last = index[ends] + (stride // 2 if stride > 1 else 0)
     x = np.column_stack([index[starts], last]).ravel()
-    return x, {name: _pairs(line, starts) for name, line in lines.items()}
+    pairs = {name: _pairs(line, starts) for name, line in lines.items()}
+    return broken(x, pairs, 2 * np.searchsorted(starts, breaks), index[breaks - 1] + stride)
+
+
+def breaks_in(index: Ints, stride: int = 1) -> Ints:
+    """Rows before which indexes are missing."""
+    return np.flatnonzero(np.diff(index) > stride) + 1
+
+
+def broken(x: Ints, columns: dict[str, Floats], rows: Ints, at: Ints) -> tuple[Ints, dict[str, Floats]]:
+    """With a row of NaN at the x `at` before each of the rows, so that no line is drawn to it."""
+    if not rows.size:
+        return x, columns
+    return np.insert(x, rows, at), {name: np.insert(column, rows, np.nan) for name, column in columns.items()}
+
+
+def _widest(index: Ints, breaks: Ints, most: int) -> Ints:
+    if breaks.size <= most:
+        return breaks
+    return np.sort(breaks[np.argsort(index[breaks] - index[breaks - 1])[-max(1, most) :]])
 
 
 def extremes(total: Floats, width: int) -> Ints:

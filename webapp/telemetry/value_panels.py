@@ -7,10 +7,10 @@ from django.utils.translation import gettext as _
 
 from webapp.telemetry import findings
 from webapp.telemetry.blocks import Floats, Ints
-from webapp.telemetry.panel_lines import MOST_CELLS, Draw, Panel, band, drawn, median_line, rank_lines
+from webapp.telemetry.panel_lines import MOST_CELLS, Draw, Panel, band, drawn, median_line, rank_lines, stride_of
 from webapp.telemetry.read import Series
 from webapp.telemetry.spread import median
-from webapp.telemetry.thinning import Line, raw_line
+from webapp.telemetry.thinning import NO_BREAKS, Line, breaks_in, raw_line
 
 FEW = 4  # ranks that get a line each
 _SMOOTH = 0.1
@@ -19,8 +19,11 @@ _LEAST_WIDTH = 30
 _RECENT = 10  # seconds in which each rank is sampled at least once
 
 
-def value(series: Series, draw: Draw) -> Panel:
-    """One logged metric: a line per rank if few, else the band; a smoothed line; what is no number is marked."""
+def value(series: Series, draw: Draw, steps: Series | None = None) -> Panel:
+    """One logged metric: a line per rank if few, else the band; a smoothed line; what is no number is marked.
+
+    `steps`: a metric of every step in the same window; where it lacks many, values are missing too.
+    """
     finite = _finite(series)
     n = len(series.columns)
     typical = median(finite.values, 1)
@@ -29,7 +32,7 @@ def value(series: Series, draw: Draw) -> Panel:
     bad = _nonfinite(series)
     return {
         "unit": series.unit,
-        **drawn([finite], finite.index, lines, draw),
+        **drawn([finite], finite.index, lines, draw, breaks=_breaks(finite, steps)),
         "worst": [],
         "finding": _finding(series, typical, bad),
         "reduction": _("each rank") if n <= FEW else _("min, median and max of %(n)s ranks") % {"n": n},
@@ -60,6 +63,19 @@ def device(series: Series, names: dict[int, str], draw: Draw) -> Panel:
         "finding": findings.device(low, middle, high, int(now.size), series.unit, of_nodes=bool(names)),
         "reduction": _("each node") if names else _("each rank"),
     }
+
+
+def _breaks(series: Series, steps: Series | None) -> Ints:
+    """Rows before which at least as many steps are missing as usually lie between two values."""
+    if steps is None or series.index.size < 2:
+        return NO_BREAKS
+    ends = breaks_in(steps.index, stride_of([steps]))
+    first, last = steps.index[ends - 1] + stride_of([steps]), steps.index[ends] - 1
+    wide = last - first + 1 >= np.median(np.diff(series.index))
+    rows = np.searchsorted(series.index, first[wide])
+    inside = (rows > 0) & (rows < series.index.size)
+    rows, last = rows[inside], last[wide][inside]
+    return np.unique(rows[series.index[rows] > last])
 
 
 def _newest(values: Floats) -> Floats:

@@ -1,5 +1,6 @@
 """One metric of one attempt between two indexes, at any resolution."""
 
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 
@@ -41,10 +42,26 @@ class View:
 
     def at(self, level: int) -> Block:
         """The rows of one level, rolled up here where the level is not stored."""
-        stored = max((known for known in {0, *self.rows} if known <= level), default=0)
+        stored = max(known for known in self.levels if known <= level)
         block = self._stored(stored)
         block = roll_up(block, level) if stored < level else block
         return replace(block, index=block.index + self.moved)
+
+    def within(self, lo: int, hi: int) -> "View":
+        """The same in a smaller window. The metric's levels are known from the larger one."""
+        self.levels  # noqa: B018
+        view = copy(self)
+        view.__dict__.pop("rows", None)
+        view.lo, view.hi = lo - self.moved, hi - self.moved
+        return view
+
+    @property
+    def last(self) -> int:
+        """The last index of the metric, in the window or not; -1 when it has none."""
+        stored = self.metric.last_index if self.metric and self.metric.last_index is not None else None
+        young = [int(block.index[-1]) for (level, _n), block in self.changed.items() if not level and block.index.size]
+        found = [index for index in (stored, *young) if index is not None]
+        return max(found) + self.moved if found else -1
 
     def level_for(self, max_rows: int) -> int:
         """The finest level that has at most so many rows, or else the coarsest."""
@@ -93,6 +110,11 @@ class View:
             if self._in(level, number):
                 rows[level] = rows.get(level, 0) + block.index.size
         return rows
+
+    @cached_property
+    def levels(self) -> set[int]:
+        """Levels that are stored, the raw one always."""
+        return {0, *self.rows}
 
     def _covers(self, level: int) -> Q:
         q = Q(level=level)

@@ -7,7 +7,7 @@ import numpy as np
 
 from webapp.live.publish import frame
 from webapp.runs.models import Attempt
-from webapp.telemetry import panels, value_panels
+from webapp.telemetry import holes, panels, value_panels
 from webapp.telemetry.blocks import Ints
 from webapp.telemetry.charts import METRIC_OF_HEAT, groups_of, node_names
 from webapp.telemetry.heat_panel import MOST_ROWS, Ground, heat
@@ -15,10 +15,11 @@ from webapp.telemetry.onset import ranked_lately
 from webapp.telemetry.panel_lines import Draw, Panel
 from webapp.telemetry.points import BUSBW, LOCAL, STEP, TRANSFER, WAIT
 from webapp.telemetry.read import Series
-from webapp.telemetry.spread import Rank, late_rank, median, middle_of, noise_of
+from webapp.telemetry.spread import late_rank, middle_of, noise_of
 from workers.ingest.window import STEPS, Fresh, Window
 
 EVERY_S = 0.2
+HOLES_EVERY_S = 1.0
 MOST_CELLS = 6_000  # of all heatmaps of one frame; a page reads by itself what a frame lacks
 _LOOK_EVERY_S = 0.05  # for steps that wait for a rank, while nothing comes in
 _WORST_EVERY_S = 5.0  # so that equal ranks do not take turns
@@ -30,13 +31,14 @@ class Frames:
 
     def __init__(self, attempt: Attempt, window: Window) -> None:
         self.attempt, self.window = attempt, window
-        self.health: dict[str, Any] | None = None  # what the charts say of the ranks, for the list; None: nothing yet
         self.learn_places()
         self._next = 0.0
         self._look_at = 0.0
         self._worst: list[int] = []
         self._worst_until = 0.0
         self._log_ends: dict[int, int] = {}
+        self._holes: list[dict[str, Any]] = []  # as the last frame told them
+        self._holes_at = 0.0
 
     def learn_places(self) -> None:
         """Read again which ranks are on which node."""
@@ -57,7 +59,9 @@ class Frames:
         """One round, if it is time."""
         if now < self._next or self.wait_s(now) is None:
             return
-        fresh = self.window.take(now)
+        fresh, filled = self.window.take(now), self.window.take_filled()
+        if filled is not None:
+            frame(self.attempt.run.uid, "filled", attempt=self.attempt.number, **{"from": filled[0], "to": filled[1]})
         if fresh:
             made = self._panels(fresh, now)
             frame(self.attempt.run.uid, "panels", attempt=self.attempt.number, panels=made)
@@ -69,6 +73,17 @@ class Frames:
             self._next = now + EVERY_S
         self._look_at = now + _LOOK_EVERY_S
 
+    def publish_holes(self, now: float) -> None:
+        """The holes, if it is time to look and they are others than before."""
+        if now < self._holes_at or not (self._holes or self.window.may_have_holes(now)):
+            return
+        self._holes_at = now + HOLES_EVERY_S
+        found = holes.of_attempt(Attempt.objects.get(pk=self.attempt.pk))
+        if found != self._holes:
+            self._holes = found
+            made = {"holes": holes.as_panel(found)}
+            frame(self.attempt.run.uid, "panels", attempt=self.attempt.number, panels=made)
+
     def _panels(self, fresh: Fresh, now: float) -> dict[str, Panel]:
         made = self._step_panels(fresh.steps, now) if fresh.steps else {}
         for name, indexes in fresh.named.items():
@@ -78,7 +93,7 @@ class Frames:
                 names = self._nodes if name.startswith("node/") else {}
                 made[f"device:{name}"] = value_panels.device(series, names, draw)
             else:
-                made[f"value:{name}"] = value_panels.value(series, draw)
+                made[f"value:{name}"] = value_panels.value(series, draw, self.window.series(STEP))
         return {panel_id: {"id": panel_id, **panel} for panel_id, panel in made.items()}
 
     def _step_panels(self, steps: list[int], now: float) -> dict[str, Panel]:
@@ -88,7 +103,6 @@ class Frames:
         own = series(LOCAL)
         ranks = ranked_lately(own, step)
         late = late_rank(ranks)
-        self.health = _health(ranks) if ranks else self.health
         if now >= self._worst_until or (late is not None and self._worst[:1] != [late.rank]):
             self._worst = [rank.rank for rank in ranks[: panels.MOST_WORST]]
             self._worst_until = now + _WORST_EVERY_S
@@ -112,15 +126,6 @@ class Frames:
             ground = Ground(middle_of(whole.values), noise_of(whole.values), step, self._groups)
             made[f"heat:{phase}"] = heat(phase, new, ranks, ground, STEPS)
         return made
-
-
-def _health(ranks: list[Rank]) -> dict[str, Any]:
-    """`Run.health`: the late rank and how much more than the others' work it takes; {} when all are in line."""
-    late = late_rank(ranks)
-    if late is None:
-        return {}
-    others = median(np.array([rank.value for rank in ranks[1:]]), 0)
-    return {"kind": "straggler", "rank": late.rank, "slowdown": round(float(late.more / others), 2)}
 
 
 def _rows(series: Series, at: Ints) -> Series:

@@ -97,8 +97,7 @@ class Held:
         with transaction.atomic():
             hold(self.attempt, self.holder)
             fields = self.summary.fields(self.window.blocks.get(STEP_END))
-            health = self.summary.broken.health() or self.frames.health
-            note_data(self.attempt, now=timezone.now(), health=health, **fields)
+            note_data(self.attempt, now=timezone.now(), **fields)
         self._noted, self._to_note = now, False
 
     def compact(self, now: float) -> None:

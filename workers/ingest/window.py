@@ -43,6 +43,8 @@ class Window:
         self.axis: dict[str, str] = {}
         self._arrived: dict[int, float] = {}  # step -> when its first record came
         self._named: dict[str, set[int]] = {}
+        self._filled: list[int] = []  # steps that came too late for the window
+        self._added_at = 0.0
 
     def fill(self, attempt: Attempt) -> None:
         """What the database has."""
@@ -69,6 +71,10 @@ class Window:
             self.blocks[name] = cut(block, int(block.index[-1]) - reach, None)
             self.axis[name] = part.axis
             fresh = set(part.index.tolist())
+            self._added_at = now
+            if part.axis == "step":
+                moved = self.first_step if name in BUILT_IN else 0
+                self._filled += [step + moved for step in fresh if step < int(block.index[-1]) - reach]
             if name == STEP:
                 self._arrived = dict.fromkeys(fresh, now) | self._arrived
             elif name not in BUILT_IN:
@@ -83,9 +89,24 @@ class Window:
         named, self._named = self._named, {}
         return Fresh(sorted(step + self.first_step for step in ready), named)
 
+    def take_filled(self) -> tuple[int, int] | None:
+        """First and last of the steps that came too late for the window since the last look."""
+        filled, self._filled = self._filled, []
+        return (min(filled), max(filled)) if filled else None
+
     def waiting(self) -> bool:
         """Whether something is not published yet."""
-        return bool(self._arrived or self._named)
+        return bool(self._arrived or self._named or self._filled)
+
+    def may_have_holes(self, now: float) -> bool:
+        """Whether published steps lack ranks or numbers, or nothing came for a while. `now`: monotonic seconds."""
+        block = self.blocks.get(STEP)
+        if now - self._added_at > WAIT_S or block is None:
+            return True
+        settled = ~np.isin(block.index, list(self._arrived))
+        index = block.index[settled]
+        whole = block.columns.size == self.world_size and bool(block.present[settled].all())
+        return not whole or (index.size > 0 and int(index[-1] - index[0]) >= index.size)
 
     def series(self, name: str) -> Series:
         """A metric in the window; derived ones too."""
