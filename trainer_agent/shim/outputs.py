@@ -14,6 +14,8 @@ import termios
 import threading
 import time
 
+from trainer_agent.shim.log_file import LogFile
+
 CHUNK = 64 * 1024
 LOG_LIMIT = 1024 * 1024 * 1024  # bytes that the copy may take on this machine
 QUIET = 0.3  # seconds without output after the command's end: who still holds it is no part of the launch
@@ -104,37 +106,26 @@ class Way:
 
 
 class _Log:
-    """The copy. A full disk or a limit ends it, nothing else."""
+    """The copy, up to a limit. A full disk costs lines of it, nothing else."""
 
     def __init__(self, path: str) -> None:
         self._lock = threading.Lock()
-        self._size = 0
-        self._file = -1
-        with contextlib.suppress(OSError):
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._file = LogFile(path)
+        self._left = LOG_LIMIT
 
     def append(self, data: bytes) -> None:
         """One piece, whole."""
         with self._lock:
-            if self._file < 0:
+            if self._left < 0:
                 return
-            try:
-                self._size += len(data)
-                if self._size > LOG_LIMIT:
-                    data = b"\n[paceline: the output is longer than is kept; the rest is not copied]\n"
-                _write_all(self._file, data)
-            except OSError:
-                self._size = LOG_LIMIT + 1
-            if self._size > LOG_LIMIT:
-                os.close(self._file)
-                self._file = -1
+            self._left -= len(data)
+            if self._left < 0:
+                data = b"\n[paceline: the output is longer than is kept; the rest is not copied]\n"
+            self._file.append(data)
 
     def close(self) -> None:
         """No more will come."""
-        with self._lock:
-            if self._file >= 0:
-                os.close(self._file)
-                self._file = -1
+        self._file.close()
 
 
 def _write_all(target: int, data: bytes) -> None:
