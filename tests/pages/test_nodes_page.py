@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tests import builders
-from webapp.nodes.models import JoinToken, Node
+from webapp.nodes.models import JoinToken, Node, Slot
 from webapp.nodes.queries import look, node_rows, slot_count
 from webapp.projects.models import Role
 
@@ -110,6 +110,25 @@ def test_draining_and_taking_runs_again(page: Client) -> None:
     assert "Take runs again" in page.get("/nodes/").content.decode()
     page.post(f"/nodes/{node.uid}/drain", {"on": "no"})
     assert not Node.objects.get().draining
+
+
+def test_a_drained_node_says_that_it_may_be_switched_off_once_nothing_is_left_there(page: Client) -> None:
+    attempt = builders.running_attempt(nodes=1, ranks_per_node=1)
+    Node.objects.update(draining=True, vitals={"attempts": [{"attempt": attempt.pk}]})
+    said = "Drained: nothing runs here, safe to switch off."
+    assert said not in page.get("/nodes/").content.decode()
+    Slot.objects.update(attempt=None)
+    assert said not in page.get("/nodes/").content.decode()  # its last data has not arrived yet
+    Node.objects.update(vitals={"attempts": []})
+    assert said in page.get("/nodes/").content.decode()
+
+
+def test_what_holds_a_slot_and_what_troubles_a_node_is_said(page: Client) -> None:
+    vitals = {"dirty": "slot 2 is held by python (pid 1234), 11.2 GB", "trouble": "The disk is full."}
+    builders.node("gpu-a", vitals=vitals)
+    text = page.get("/nodes/").content.decode()
+    assert "Nothing new starts here until it is clean: slot 2 is held by python (pid 1234), 11.2 GB." in text
+    assert "The disk is full." in text
 
 
 def test_a_removed_node_is_gone_from_the_page(page: Client) -> None:

@@ -10,6 +10,7 @@ from trainer_agent.cli.join import join
 from trainer_agent.cli.login import login
 from trainer_agent.cli.logs import logs
 from trainer_agent.cli.metrics import metrics
+from trainer_agent.cli.nodes import drain, nodes, undrain
 from trainer_agent.cli.output import json_option
 from trainer_agent.cli.runs import ls, show, stop
 from trainer_agent.cli.submit import submit
@@ -23,7 +24,9 @@ def paceline() -> None:
     """Launch and watch distributed training. The server is PACELINE_URL, or the one of `paceline login`."""
 
 
-for command in (login, submit, attach, ls, show, wait, stop, logs, metrics, incidents, export, token, join):
+RUNS = (submit, attach, ls, show, wait, stop, logs, metrics, incidents, export)
+NODES = (join, nodes, drain, undrain)
+for command in (login, token, *RUNS, *NODES):
     paceline.add_command(command)
 
 

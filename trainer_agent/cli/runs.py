@@ -76,6 +76,7 @@ def print_run(run: dict[str, Any]) -> None:
         ("owner", run["owner"]),
         ("state", state(run)),
         ("", run["sentence"]),
+        ("", run.get("cleanup")),
         ("attempt", run["attempt"]),
         ("ranks", f"{run['world_size']} on {run['nodes']} nodes" if run["nodes"] > 1 else run["world_size"]),
         ("nodes", ", ".join(run["node_names"])),

@@ -101,6 +101,7 @@ class RunOut(Schema):
     owner: str
     reason: str
     sentence: str = Field(description="how it ended or what it waits for, in words")
+    cleanup: str = Field(description="names processes that its nodes could not end; empty when nothing is left")
     command: str = Field(description="what the nodes start")
     total_steps: int | None
     steps_per_s: float | None
@@ -218,6 +219,9 @@ class NodeOut(Schema):
     name: str
     address: str
     alive: bool
+    state: str = Field(description="ready, late, draining, drained, dirty or unreachable")
+    sentence: str = Field(description="what the state means, in words; empty when ready")
+    trouble: str = Field(description="what keeps the node from saying everything, such as a full disk")
     draining: bool
     last_heard: datetime | None
     agent_version: str

@@ -51,6 +51,7 @@ def _shape(run: Run, attempt: Attempt | None) -> dict[str, Any]:
         "owner": run.owner.username,
         "reason": run.reason,
         "sentence": _sentence(run, attempt),
+        "cleanup": wording.cleanup_sentence(attempt) if attempt else "",
         "command": shown_command(spec),
         "total_steps": run.total_steps,
         "steps_per_s": _finite(run.steps_per_s),

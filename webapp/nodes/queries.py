@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
@@ -13,12 +13,11 @@ from django.utils.translation import gettext as _
 from webapp.accounts.models import User
 from webapp.nodes.models import Node, Slot
 from webapp.nodes.reach import is_reachable
+from webapp.nodes.standing import Standing, sentence, standing
 from webapp.projects.access import visible
 from webapp.projects.models import Project
 from webapp.runs.looks import Look
 from webapp.runs.models import Run
-
-LATE_AFTER_S = 6.0  # three heartbeats
 
 
 @dataclass(frozen=True)
@@ -122,25 +121,25 @@ def slot_count(rows: Iterable[NodeRow] | None = None) -> SlotCount:
     return SlotCount(busy, sum(row.free for row in listed if row.usable), sum(len(row.slots) for row in listed))
 
 
-def look(node: Node, now: datetime) -> Look:
+def look(node: Node, now: datetime, *, busy: bool = True) -> Look:
     """A node's state: the one that matters most to somebody who wants to run something."""
-    dirty = node.vitals.get("dirty")
-    if not is_reachable(node, now):
-        return Look("s-stale", "crit", _("Unreachable"), _("Runs on it are not touched. See whether its agent lives."))
-    if dirty:
-        return Look("s-warn", "warn", _("Not clean"), _("A process that is no run of ours holds a slot: %s") % dirty)
-    if node.draining:
-        return Look("s-drain", "idle", _("Draining"), _("Its runs go on, and no new ones are placed on it."))
-    if node.last_heard and now - node.last_heard > timedelta(seconds=LATE_AFTER_S):
-        return Look("s-late", "warn", _("Late"), _("Its last sign of life is older than usual."))
-    return Look("s-fresh", "ok", _("Ready"))
+    word = standing(node, now, busy=busy)
+    hint = sentence(word, node)
+    return {
+        Standing.UNREACHABLE: Look("s-stale", "crit", _("Unreachable"), hint),
+        Standing.DIRTY: Look("s-warn", "warn", _("Not clean"), hint),
+        Standing.DRAINED: Look("s-drain", "ok", _("Drained"), hint),
+        Standing.DRAINING: Look("s-drain", "idle", _("Draining"), hint),
+        Standing.LATE: Look("s-late", "warn", _("Late"), hint),
+        Standing.READY: Look("s-fresh", "ok", _("Ready")),
+    }[word]
 
 
 def _row(node: Node, now: datetime, seen: set[int]) -> NodeRow:
     by_index = {facts.get("index"): facts for facts in node.inventory.get("slots", [])}
     slots = [_slot(slot, seen, by_index.get(slot.index, {})) for slot in node.slots.all()]
     usable = is_reachable(node, now) and not node.draining and not node.vitals.get("dirty")
-    return NodeRow(node, look(node, now), slots, usable)
+    return NodeRow(node, look(node, now, busy=any(slot.used for slot in slots)), slots, usable)
 
 
 def _slot(slot: Slot, seen: set[int], facts: dict[str, Any]) -> SlotRow:

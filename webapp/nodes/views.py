@@ -3,7 +3,6 @@
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -14,6 +13,7 @@ from webapp.accounts.models import User
 from webapp.accounts.signed_in import signed_in
 from webapp.nodes import enrol, lifecycle, queries
 from webapp.nodes.models import Node
+from webapp.projects.access import require_site_admin
 from webapp.runs import pace
 
 
@@ -63,8 +63,7 @@ def remove(request: HttpRequest, uid: str) -> HttpResponse:
 
 def _node_admin(request: HttpRequest) -> User:
     user = signed_in(request)
-    if not user.is_superuser:
-        raise PermissionDenied("only an administrator of the site may change nodes")
+    require_site_admin(user)
     return user
 
 

@@ -33,6 +33,12 @@ def require(user: User | AnonymousUser, project: Project, role: Role) -> None:
         raise PermissionDenied(f"this needs the role {role.value} in project {project.slug}")
 
 
+def require_site_admin(user: User | AnonymousUser) -> None:
+    """PermissionDenied unless the person may change what all projects share, such as nodes."""
+    if not (user.is_authenticated and user.is_active and user.is_superuser):
+        raise PermissionDenied("only an administrator of the site may change nodes")
+
+
 def allows(user: User | AnonymousUser, project: Project, role: Role) -> bool:
     """Whether `require` would let the person pass."""
     has = role_in(user, project)
