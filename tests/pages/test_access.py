@@ -5,7 +5,7 @@ import pytest
 from tests import builders
 from tests.pages.people import KINDS, Team, team
 from webapp.accounts.models import ApiToken, User
-from webapp.projects.models import Membership
+from webapp.projects.models import Membership, Project
 from webapp.runs.models import Run
 
 pytestmark = pytest.mark.django_db
@@ -36,12 +36,15 @@ def test_a_project_is_found_by_its_members_only(people: Team) -> None:
     }  # fmt: skip
 
 
-def test_only_an_admin_changes_members(people: Team) -> None:
+def test_only_an_admin_changes_members_and_limits(people: Team) -> None:
     builders.user("newcomer")
     wanted = {"logged_out": LOGIN, "stranger": 404, "viewer": 403, "editor": 403}
     for kind, status in wanted.items():
         answer = people.client(kind).post("/projects/demo/members/", {"username": "newcomer", "role": "viewer"})
         assert answer.status_code == status
+        answer = people.client(kind).post("/projects/demo/lost-nodes", {"lost_node_limit_s": "90"})
+        assert answer.status_code == status
+    assert Project.objects.get(slug="demo").lost_node_limit_s is None
     assert not Membership.objects.filter(user__username="newcomer").exists()
     viewer = Membership.objects.get(user__username="viewer")
     for kind, status in wanted.items():

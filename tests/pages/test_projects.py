@@ -89,3 +89,20 @@ def test_a_member_of_another_project_cannot_be_reached_through_this_one(page: Cl
     builders.project("other", carla=Role.ADMIN)
     carla = Membership.objects.get(user__username="carla")
     assert page.post(f"/projects/demo/members/{carla.pk}/remove").status_code == 404
+
+
+@pytest.mark.parametrize(("typed", "kept"), [("30", 30), ("604800", 604_800), ("", None)])
+def test_an_admin_says_how_long_a_silent_node_is_waited_for(page: Client, typed: str, kept: int | None) -> None:
+    Project.objects.update(lost_node_limit_s=77)
+    assert 'value="77"' in page.get("/projects/demo/").content.decode()
+    page.post("/projects/demo/lost-nodes", {"lost_node_limit_s": typed})
+    assert Project.objects.get().lost_node_limit_s == kept
+    assert "Empty: this server&#x27;s 600 seconds." in page.get("/projects/demo/").content.decode()
+
+
+@pytest.mark.parametrize(("typed", "says"), [("29", "at least 30"), ("604801", "7 days"), ("soon", "whole number")])
+def test_a_limit_that_cannot_be_is_refused_in_place(page: Client, typed: str, says: str) -> None:
+    answer = page.post("/projects/demo/lost-nodes", {"lost_node_limit_s": typed})
+    assert answer.status_code == 422
+    assert says in answer.content.decode()
+    assert Project.objects.get().lost_node_limit_s is None

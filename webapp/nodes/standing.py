@@ -37,11 +37,12 @@ def standing(node: Node, now: datetime, *, busy: bool) -> Standing:
 
 def sentence(word: Standing, node: Node) -> str:
     """For people; empty when nothing needs to be said."""
-    return {
+    texts: dict[Standing, str] = {
         Standing.UNREACHABLE: _("Runs on it are not touched. See whether its agent lives."),
         Standing.DIRTY: _("Nothing new starts here until it is clean: %s.") % node.vitals.get("dirty"),
         Standing.DRAINED: _("Drained: nothing runs here, safe to switch off."),
         Standing.DRAINING: _("Its runs go on, and no new ones are placed on it."),
         Standing.LATE: _("Its last sign of life is older than usual."),
         Standing.READY: "",
-    }[word]
+    }
+    return texts[word]

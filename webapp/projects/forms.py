@@ -1,10 +1,13 @@
 """Forms of projects."""
 
 from django import forms
+from django.conf import settings
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from webapp.projects.models import Project, Role
+
+LOST_NODE_LIMIT_S = (30, 7 * 86_400)  # least and most
 
 
 class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -39,3 +42,30 @@ class RoleForm(forms.Form):
     """Change one person's role."""
 
     role = forms.ChoiceField(choices=Role.choices)
+
+
+class LostNodeForm(forms.ModelForm):  # type: ignore[type-arg]
+    """How long a silent node's part of a run is waited for."""
+
+    lost_node_limit_s = forms.IntegerField(
+        label=_("Seconds until a silent node is given up"),
+        min_value=LOST_NODE_LIMIT_S[0],
+        max_value=LOST_NODE_LIMIT_S[1],
+        required=False,
+        error_messages={
+            "min_value": _("Give at least 30 seconds: a network may be away that long."),
+            "max_value": _("Give at most 604,800 seconds, which is 7 days."),
+            "invalid": _("Give a whole number of seconds."),
+        },
+    )
+
+    class Meta:
+        model = Project
+        fields = ["lost_node_limit_s"]
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        seconds = f"{settings.LOST_NODE_LIMIT_S:,g}"
+        self.fields["lost_node_limit_s"].help_text = _(
+            "From 30 seconds to 7 days. Empty: this server's %(seconds)s seconds."
+        ) % {"seconds": seconds}

@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
+from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -10,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from webapp.accounts.signed_in import signed_in
 from webapp.projects import access, members
-from webapp.projects.forms import MemberForm, ProjectForm, RoleForm
+from webapp.projects.forms import LostNodeForm, MemberForm, ProjectForm, RoleForm
 from webapp.projects.models import Membership, Project, Role
 
 
@@ -58,6 +59,19 @@ def add_member(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
+def set_lost_node_limit(request: HttpRequest, slug: str) -> HttpResponse:
+    """How long a silent node's part of this project's runs is waited for; empty: as the server has it."""
+    project = _project(request, slug, Role.ADMIN)
+    form = LostNodeForm(request.POST, instance=project)
+    if not form.is_valid():
+        return _page(request, project, MemberForm(), form)
+    form.save()
+    messages.success(request, _("Saved. It holds for runs that are under way, too."))
+    return redirect("projects:detail", slug)
+
+
+@login_required
+@require_POST
 def change_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Give a member another role."""
     membership = _membership(request, slug, pk)
@@ -94,17 +108,21 @@ def _membership(request: HttpRequest, slug: str, pk: int) -> Membership:
     return get_object_or_404(Membership, pk=pk, project=_project(request, slug, Role.ADMIN))
 
 
-def _page(request: HttpRequest, project: Project, form: MemberForm) -> HttpResponse:
+def _page(
+    request: HttpRequest, project: Project, form: MemberForm, lost_nodes: LostNodeForm | None = None
+) -> HttpResponse:
+    failed = form if lost_nodes is None else lost_nodes
     context = {
         "project": project,
         "form": form,
+        "lost_nodes": lost_nodes or LostNodeForm(instance=project),
         "members": project.memberships.select_related("user").order_by("user__username"),
         "roles": Role.choices,
         "may_change": access.allows(signed_in(request), project, Role.ADMIN),
         "run_count": project.runs.filter(deleted_at=None).count(),
     }
-    return render(request, "projects/detail.html", context, status=_status(form))
+    return render(request, "projects/detail.html", context, status=_status(failed))
 
 
-def _status(form: MemberForm | ProjectForm) -> int:
+def _status(form: BaseForm) -> int:
     return 422 if form.errors else 200
