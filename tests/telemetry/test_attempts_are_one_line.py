@@ -33,6 +33,7 @@ def attempts(*spans: tuple[int, int], logged: bool = False) -> Run:
     return Run.objects.get(pk=first.run_id)
 
 
+@settings(deadline=None)
 @given(SPANS)
 def test_every_step_is_on_the_main_line_or_a_ghost_exactly_once(spans: list[tuple[int, int]]) -> None:
     told = [(number, first, first + more) for number, (first, more) in enumerate(spans, 1)]

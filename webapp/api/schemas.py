@@ -142,11 +142,26 @@ class RankLedger(Schema):
     gaps: list[tuple[int, int, str]] = Field(description="[first step, last step, reason]")
 
 
+class SlotHours(Schema):
+    """What the slot time of a run went to, all attempts together; the seven parts add up to slots x wall_s."""
+
+    slots: int
+    wall_s: float = Field(description="seconds for which so many slots were asked for")
+    queued: float = Field(description="slot-seconds, as all that follow")
+    starting: float
+    useful: float
+    repeated: float = Field(description="steps that a later attempt did again")
+    waiting: float = Field(description="for the slowest rank of a step")
+    stalled: float
+    idle: float = Field(description="held, but no step was made")
+
+
 class LedgerOut(Schema):
     """What became of every step record of an attempt."""
 
     attempt: int
     ranks: dict[str, RankLedger]
+    hours: SlotHours
 
 
 class IncidentEventOut(Schema):

@@ -56,12 +56,23 @@ class View:
         return view
 
     @property
+    def first(self) -> int:
+        """The first index of the metric, in the window or not; -1 when it has none."""
+        edges = self._edges()
+        return min(first for first, _last in edges) + self.moved if edges else -1
+
+    @property
     def last(self) -> int:
         """The last index of the metric, in the window or not; -1 when it has none."""
-        stored = self.metric.last_index if self.metric and self.metric.last_index is not None else None
-        young = [int(block.index[-1]) for (level, _n), block in self.changed.items() if not level and block.index.size]
-        found = [index for index in (stored, *young) if index is not None]
-        return max(found) + self.moved if found else -1
+        edges = self._edges()
+        return max(last for _first, last in edges) + self.moved if edges else -1
+
+    def _edges(self) -> list[tuple[int, int]]:
+        raw = [block.index for (level, _number), block in self.changed.items() if not level and block.index.size]
+        found = [(int(index[0]), int(index[-1])) for index in raw]
+        if self.metric is not None and self.metric.first_index is not None and self.metric.last_index is not None:
+            found.append((self.metric.first_index, self.metric.last_index))
+        return found
 
     def level_for(self, max_rows: int) -> int:
         """The finest level that has at most so many rows, or else the coarsest."""

@@ -10,6 +10,7 @@ from django.utils import timezone
 from webapp.live.publish import frame
 from webapp.runs.lifecycle import note_data
 from webapp.runs.models import Attempt, Status
+from webapp.telemetry import slot_time
 from webapp.telemetry.models import Tail
 from webapp.telemetry.points import STEP_END
 from webapp.telemetry.store import compact
@@ -126,4 +127,5 @@ class Held:
             if Tail.objects.filter(attempt=self.attempt).exists():
                 return False
             Attempt.objects.filter(pk=self.attempt.pk).update(compacted=True)
+        slot_time.store(self.attempt)
         return True

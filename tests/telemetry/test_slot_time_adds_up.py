@@ -1,0 +1,124 @@
+"""Every second of every slot goes to one of seven parts."""
+
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests import builders
+from tests.api.asking import asker
+from tests.telemetry.batches import steps, tail
+from webapp.runs.models import Attempt, RankState, Run, Status
+from webapp.telemetry import slot_time, store
+from webapp.telemetry.models import Tail
+from webapp.telemetry.slot_split import PARTS, Clock, Steps, split
+
+moments = st.floats(0, 5_000)
+
+
+@st.composite
+def slots(draw: st.DrawFn) -> tuple[Clock, Steps | None]:
+    clock = Clock(draw(moments), draw(moments | st.none()), draw(moments), draw(moments | st.none()))
+    n = draw(st.integers(0, 12))
+    if not n:
+        return clock, None
+
+    def column(values: st.SearchStrategy[float]) -> np.ndarray:
+        return np.array(draw(st.lists(values, min_size=n, max_size=n)))
+
+    seconds = st.floats(0, 400) | st.just(np.nan)
+    counts = column(st.sampled_from([1.0, 16.0]))
+    ends = np.cumsum(column(st.floats(-1, 300)))
+    share = st.floats(0, 1)
+    return clock, Steps(draw(moments), ends, counts, column(seconds), column(seconds), column(share))
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(slots())
+def test_the_parts_of_a_slot_add_up_whatever_its_clocks_say(slot: tuple[Clock, Steps | None]) -> None:
+    clock, steps_of_it = slot
+    parts = split(clock, steps_of_it)
+    assert set(parts) == set(PARTS)
+    assert min(parts.values()) >= -1e-6
+    assert sum(parts.values()) == pytest.approx(max(0.0, clock.end - clock.created), abs=1e-6)
+
+
+def even(n: int, took: float = 1.0, **more: object) -> Steps:
+    zeros = np.zeros(n)
+    fields = {"begin": 20.0, "ends": 20 + took * np.arange(1, n + 1), "counts": np.ones(n), "waits": zeros}
+    return Steps(**{**fields, "longest": np.full(n, took), "again": zeros, **more})
+
+
+def test_a_life_in_numbers() -> None:
+    again = np.where(np.arange(100) >= 80, 1.0, 0.0)
+    parts = split(Clock(0.0, 10.0, 150.0, 125.0), even(100, waits=np.full(100, 0.25), again=again))
+    told = {"queued": 10, "starting": 10, "useful": 60, "repeated": 20, "waiting": 20, "stalled": 0, "idle": 30}
+    assert parts == pytest.approx(told)
+
+
+def test_a_step_that_hangs_and_a_silent_end_are_stalled_beyond_the_limit() -> None:
+    ends = np.concatenate([20 + np.arange(1.0, 51.0), 170 + np.arange(0.0, 10.0)])
+    parts = split(Clock(0.0, 10.0, 400.0, None), even(60, ends=ends, longest=np.ones(60)))
+    assert parts["stalled"] == pytest.approx((100 - 30) + (400 - 179 - 30))
+    assert parts["useful"] == pytest.approx(50 + 30 + 9 + 30)
+
+
+def test_an_attempt_that_never_stepped_only_starts() -> None:
+    assert split(Clock(0.0, 10.0, 100.0, 70.0), None) == pytest.approx(
+        {**dict.fromkeys(PARTS, 0.0), "queued": 10, "starting": 60, "idle": 30}
+    )
+    assert split(Clock(0.0, None, 100.0, None), None)["queued"] == 100
+
+
+def lived(attempt: Attempt, start: datetime, made: int, first_step: int = 0) -> None:
+    """Asked for at `start`, placed 4 s later, first step ends at 10 s, all over 5 s after the last one."""
+    began = start.timestamp() + 10
+    tail(attempt, 1, steps=[steps([0, 1], range(made), slow={1: 40}, end=began)])
+    store.compact(attempt, list(Tail.objects.filter(attempt=attempt)))
+    last = start + timedelta(seconds=10 + 0.08 * (made - 1))
+    attempt.ranks.update(exited_at=last + timedelta(seconds=2))
+    over = last + timedelta(seconds=5)
+    attempt.parts.update(finished_at=over)
+    times = {"created_at": start, "placed_at": start + timedelta(seconds=4), "ended_at": over}
+    Attempt.objects.filter(pk=attempt.pk).update(status=Status.ENDED, compacted=True, first_step=first_step, **times)
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("redis_client")
+def test_a_run_of_two_attempts_adds_up_and_is_kept() -> None:
+    first = builders.running_attempt(nodes=1, ranks_per_node=2)
+    start = timezone.now() - timedelta(hours=1)
+    lived(first, start, 3_000)
+    slot_time.store(Attempt.objects.get(pk=first.pk))
+    assert Attempt.objects.get(pk=first.pk).hours["repeated"] == 0
+    second = Attempt.objects.create(run=first.run, number=2, world_size=2)
+    RankState.objects.bulk_create(
+        RankState(attempt=second, rank=rank, node_rank=0, local_rank=rank) for rank in range(2)
+    )
+    Run.objects.filter(pk=first.run_id).update(attempt_count=2)
+    lived(second, start + timedelta(minutes=10), 1_000, first_step=2_000)
+    slot_time.store(Attempt.objects.select_related("run").get(pk=second.pk))
+    hours = asker(first.run.owner).get(f"/runs/{first.run.uid}/ledger").json()["hours"]
+    assert hours["slots"] == 2
+    assert sum(hours[part] for part in PARTS) == pytest.approx(hours["slots"] * hours["wall_s"], rel=1e-6)
+    assert hours["queued"] == pytest.approx(2 * 4 * 2)
+    assert hours["repeated"] == pytest.approx(2 * 1_000 * 0.08, rel=0.02)
+    assert hours["useful"] + hours["waiting"] == pytest.approx(2 * 3_000 * 0.08, rel=0.02)
+    assert hours["waiting"] == pytest.approx(3_000 * 0.04, rel=0.05)
+    assert hours["idle"] == pytest.approx(2 * 2 * 5, rel=0.02)
+    kept = [attempt.hours for attempt in first.run.attempts.order_by("number")]
+    assert kept[0]["repeated"] == pytest.approx(2 * 1_000 * 0.08, rel=0.02)
+    assert sum(one["wall_s"] for one in kept) == pytest.approx(hours["wall_s"])
+
+
+@pytest.mark.django_db
+def test_a_run_that_waits_only_waits() -> None:
+    attempt = builders.running_attempt(nodes=1, ranks_per_node=2)
+    start = timezone.now() - timedelta(seconds=60)
+    Attempt.objects.filter(pk=attempt.pk).update(status=Status.QUEUED, placed_at=None, created_at=start)
+    attempt.ranks.all().delete()
+    hours = slot_time.of_run(attempt.run, now=start + timedelta(seconds=60))
+    assert (hours["queued"], hours["wall_s"]) == (pytest.approx(120), pytest.approx(60))
