@@ -123,4 +123,5 @@ SAMPLES: dict[str, m.Batch | m.Heartbeat | m.Command] = {
     ),
     "stop": m.StopAttempt(v=1, id=2, attempt=7, signal="SIGTERM", grace=5.0, reason="user_stop"),
     "forget": m.ForgetAttempt(v=1, id=3, attempt=7),
+    "autopsy": m.AutopsyAttempt(v=1, id=4, attempt=7, asked=12),
 }

@@ -93,6 +93,7 @@ class AttachedDaemon(Daemon):
             identity=self.identity,
             inventory=self.inventory,
             post=lambda key, happening: self._inbox.put((key, happening)),
+            devices=lambda: self.sampler.slots,
         )
         self.runners = {runner.key: runner}
         runner.adopt()

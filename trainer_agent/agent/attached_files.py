@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trainer_agent.agent import autopsy, procs
 from trainer_agent.agent import happenings as h
+from trainer_agent.agent import last_words, procs
 from trainer_agent.agent.files import read_json
 from trainer_agent.agent.rank_search import FoundRank, ranks_below, ranks_with_rings
 from trainer_agent.agent.watch import AttemptFiles
@@ -73,14 +73,14 @@ class AttachedFiles(AttemptFiles):
             data = {
                 "code": None if code < 0 else code,
                 "signal": signal_number,
-                "traceback": autopsy.last_words(words),
+                "traceback": last_words.last_words(words),
                 **self.memory_facts(words, signal_number, process.pid if process else None, since=0.0),
             }
             yield h.RankExited(rank, at, data)
 
     def _blamed(self, ended: dict[str, Any]) -> tuple[int, int] | None:
         """The rank and its exit code (negative: signal)."""
-        match = _FIRST_FAILURE.search(autopsy.tail_text(self.folder / "launcher.log"))
+        match = _FIRST_FAILURE.search(last_words.tail_text(self.folder / "launcher.log"))
         for rank in self.found.values():
             if match and (rank.pid == int(match[3]) or rank.local_rank == int(match[2])):
                 return rank.rank, int(match[1])
@@ -91,7 +91,7 @@ class AttachedFiles(AttemptFiles):
 
     def _last_output(self) -> str:
         """The end of what was printed before the launcher noticed the failure, without what the launcher says."""
-        text = autopsy.tail_text(self.folder / "launcher.log")
+        text = last_words.tail_text(self.folder / "launcher.log")
         match = _FIRST_FAILURE.search(text)
         lines = text[: match.start()].splitlines()[:-1] if match else text.splitlines()
         return "\n".join(line for line in lines if not _LAUNCHER_SAYS.match(line))
@@ -99,7 +99,7 @@ class AttachedFiles(AttemptFiles):
     def _shim_exited(self, ended: dict[str, Any]) -> h.ShimExited:
         if ended.get("launcher_code") == 0:
             return h.ShimExited(ended)
-        return h.ShimExited({**ended, "detail": autopsy.last_words(self._last_output())})
+        return h.ShimExited({**ended, "detail": last_words.last_words(self._last_output())})
 
 
 def _started_facts(rank: FoundRank) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import msgspec
 
 from trainer_agent.agent import happenings as h
 from trainer_agent.agent import launch, trouble
+from trainer_agent.agent.autopsy import Scene, examine
 from trainer_agent.agent.collect import Collector, dropped_event
 from trainer_agent.agent.environment import is_loopback
 from trainer_agent.agent.errors import CannotPrepare
@@ -25,7 +26,7 @@ from trainer_agent.agent.spool import Spool
 from trainer_agent.agent.state import HELD_BY_SHIM, AttemptState, Phase
 from trainer_agent.agent.tail import LogTail
 from trainer_agent.agent.watch import AttemptFiles
-from trainer_agent.wire.messages import AttemptAlive, Event, Inventory, StartAttempt
+from trainer_agent.wire.messages import AttemptAlive, Event, Inventory, SlotFacts, StartAttempt
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +50,7 @@ class AttemptRunner:
         inventory: Inventory,
         post: Callable[[int, h.Happening], None],
         memory_held: Callable[[list[int]], bool] = lambda _slots: False,
+        devices: Callable[[], list[SlotFacts]] = list,
     ) -> None:
         self.key = key
         self.folder = places.attempt(key)
@@ -75,6 +77,7 @@ class AttemptRunner:
         self._refused_at = 0.0
         self._drained_at = 0.0
         self._memory_held = memory_held
+        self._devices = devices
         self._cleaning = False
 
     @property
@@ -218,6 +221,8 @@ class AttemptRunner:
                 self._in_background(self._launch, action.command)
             case h.WriteStop():
                 self._write_stop(action)
+            case h.LookInside():
+                self._in_background(self._look_inside, action.asked)
             case h.CleanTree():
                 if not self._cleaning:
                     self._cleaning = True
@@ -252,7 +257,9 @@ class AttemptRunner:
             self._post(self.key, h.CannotStart(command.id, error.reason, error.detail))
         except Exception as error:
             log.exception("attempt %d could not be prepared", self.key)
-            self._post(self.key, h.CannotStart(command.id, "spawn", f"The node could not prepare it. {trouble.reason(error)}."))
+            self._post(
+                self.key, h.CannotStart(command.id, "spawn", f"The node could not prepare it. {trouble.reason(error)}.")
+            )
 
     def _launch(self, command: StartAttempt) -> None:
         gpus = any(slot.kind == "gpu" for slot in self._inventory.slots)
@@ -263,7 +270,27 @@ class AttemptRunner:
             self._post(self.key, h.CannotStart(command.id, error.reason, error.detail))
         except Exception as error:
             log.exception("attempt %d could not be launched", self.key)
-            self._post(self.key, h.CannotStart(command.id, "spawn", f"The node could not launch it. {trouble.reason(error)}."))
+            self._post(
+                self.key, h.CannotStart(command.id, "spawn", f"The node could not launch it. {trouble.reason(error)}.")
+            )
+
+    def _look_inside(self, asked: int) -> None:
+        try:
+            self._post(self.key, h.Examined(asked, examine(self._scene())))
+        except Exception:
+            log.exception("attempt %d: what its ranks are doing could not be found out", self.key)
+
+    def _scene(self) -> Scene:
+        pids, subject = self.files.living_ranks(), self.subject()
+        sampled = {slot.index: slot for slot in self._devices() if slot.kind == "gpu"}
+        slots = enumerate(subject.slots, subject.first_rank) if subject is not None else ()
+        return Scene(
+            rings=str(self._places.rings(self.key)),
+            folder=self.folder,
+            ranks={*self.ranks, *pids},
+            pids=pids,
+            devices={rank: sampled[index] for rank, index in slots if index in sampled},
+        )
 
     def _clean_tree(self) -> None:
         try:

@@ -23,6 +23,7 @@ from trainer_agent.agent.sender import Sender
 from trainer_agent.agent.spool import Spool
 from trainer_agent.wire.messages import (
     AttemptAlive,
+    AutopsyAttempt,
     Command,
     ForgetAttempt,
     Inventory,
@@ -117,6 +118,10 @@ class Daemon:
         if isinstance(command, ForgetAttempt):
             self._forget(key, runner)
             return
+        if isinstance(command, AutopsyAttempt):
+            if runner is not None:
+                runner.handle(h.Examine(command.asked))
+            return
         if runner is None:
             if (self.places.attempt(key) / "closed.json").exists():
                 return  # over, and the server's database has all of it
@@ -142,6 +147,7 @@ class Daemon:
             inventory=self.inventory,
             post=lambda key, happening: self._inbox.put((key, happening)),
             memory_held=self._memory_held,
+            devices=lambda: self.sampler.slots,
         )
         self.runners = {**self.runners, key: runner}  # replaced, not changed: other threads go through it
         return runner

@@ -30,6 +30,21 @@ class Forget:
 
 
 @dataclass(frozen=True, slots=True)
+class Examine:
+    """The server wants to know what every rank is doing; `asked` is the number of its question."""
+
+    asked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What every rank was doing."""
+
+    asked: int
+    ranks: dict[int, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
     """Code and port are in place for this command."""
 
@@ -104,6 +119,8 @@ Happening = (
     Start
     | Stop
     | Forget
+    | Examine
+    | Examined
     | Ready
     | CannotStart
     | ShimUp
@@ -153,6 +170,13 @@ class WriteStop:
 
 
 @dataclass(frozen=True, slots=True)
+class LookInside:
+    """Find out what every rank is doing, in the background; `Examined` follows."""
+
+    asked: int
+
+
+@dataclass(frozen=True, slots=True)
 class CleanTree:
     """End what a lost shim left behind; exit.json follows."""
 
@@ -172,4 +196,4 @@ class Remove:
     """Drop everything."""
 
 
-Action = Report | Prepare | Launch | WriteStop | CleanTree | Reset | CleanUp | Remove
+Action = Report | Prepare | Launch | WriteStop | LookInside | CleanTree | Reset | CleanUp | Remove

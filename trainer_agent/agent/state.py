@@ -61,6 +61,10 @@ class AttemptState:
                 return self._stop(happening)
             case h.Forget():
                 return self._forget()
+            case h.Examine():
+                return [h.LookInside(happening.asked)] if self.phase in HELD_BY_SHIM else []
+            case h.Examined():
+                return self._examined(happening)
             case h.Ready() | h.CannotStart():
                 return self._prepared(happening)
             case h.ShimUp():
@@ -148,6 +152,13 @@ class AttemptState:
                 self.stop_reported = True
                 return [h.Report("stopping", order)]
         return []
+
+    def _examined(self, found: h.Examined) -> list[h.Action]:
+        """Nothing is told after `finished`."""
+        if self.phase not in (*HELD_BY_SHIM, Phase.DRAINING):
+            return []
+        asked = {"asked": found.asked}
+        return [h.Report("autopsy", {**asked, **facts}, rank) for rank, facts in sorted(found.ranks.items())]
 
     def _shim_exited(self, happening: h.ShimExited) -> list[h.Action]:
         if self.phase not in HELD_BY_SHIM:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trainer_agent.agent import autopsy, kernel_log, procs
 from trainer_agent.agent import happenings as h
+from trainer_agent.agent import kernel_log, last_words, procs
 from trainer_agent.agent.files import read_json
 from trainer_agent.agent.memory_kill import Kills, evidence
 from trainer_agent.wire.messages import Inventory
@@ -84,13 +84,13 @@ class AttemptFiles:
 
     def _exit_facts(self, rank: int, exited: dict[str, Any]) -> dict[str, Any]:
         code, signal_number = exited.get("code"), exited.get("signal")
-        text = "" if code == 0 else autopsy.tail_text(self.folder / "ranks" / f"rank{rank}.log")
+        text = "" if code == 0 else last_words.tail_text(self.folder / "ranks" / f"rank{rank}.log")
         started = read_json(self._of(rank, "started")) or {}
         since = float(started.get("start_time", 0)) / procs.TICKS
         return {
             "code": code,
             "signal": signal_number,
-            "traceback": autopsy.last_words(text),
+            "traceback": last_words.last_words(text),
             "max_rss_kb": exited.get("max_rss_kb"),
             "log_lost": exited.get("log_lost", 0),
             **self.memory_facts(text, signal_number, started.get("pid"), since),
@@ -101,8 +101,8 @@ class AttemptFiles:
         any_rank = any(self._of(rank, "started").exists() for rank in self.ranks)
         if any_rank or ended.get("launcher_code") in (0, None):
             return h.ShimExited(ended)
-        text = autopsy.tail_text(self.folder / "launcher.log")
-        return h.ShimExited({**ended, "detail": autopsy.last_words(text)}, autopsy.says_port_in_use(text))
+        text = last_words.tail_text(self.folder / "launcher.log")
+        return h.ShimExited({**ended, "detail": last_words.last_words(text)}, last_words.says_port_in_use(text))
 
 
 def _started_facts(started: dict[str, Any], inventory: Inventory) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from types import ModuleType
 
+from trainer_agent.rank.answers import Answers
 from trainer_agent.rank.backwards import Backwards
 from trainer_agent.rank.collectives import Collectives
 from trainer_agent.rank.ddp import DdpModels
@@ -54,7 +55,7 @@ def _hooks(probe: Probe) -> dict[str, Install]:
         "torch.optim.optimizer": optimizers.install,
         "torch.amp.grad_scaler": optimizers.install_scaler,
         "torch.utils.data.dataloader": Loaders(probe).install,
-        "torch.distributed.distributed_c10d": Collectives(probe).install,
+        "torch.distributed.distributed_c10d": _both(Collectives(probe).install, Answers(probe).install),
         "torch.nn.parallel.distributed": forwards.install_ddp,
         "torch.distributed.fsdp.fully_sharded_data_parallel": forwards.install_fsdp,
         "torch.distributed.fsdp._fully_shard._fsdp_state": forwards.install_fsdp2,
@@ -62,6 +63,14 @@ def _hooks(probe: Probe) -> dict[str, Install]:
         "tensorboardX.writer": writers.install,
         "torch._dynamo.trace_rules": _keep_the_compiler_out,
     }
+
+
+def _both(first: Install, second: Install) -> Install:
+    def then(module: ModuleType) -> None:
+        first(module)
+        second(module)
+
+    return then
 
 
 def _safely(probe: Probe, name: str, install: Install) -> Install:

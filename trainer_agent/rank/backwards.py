@@ -83,6 +83,7 @@ class Backwards:
 
     def _local_part_ends(self) -> None:
         if self._probe.timeline.inside(BACKWARD):
+            self._probe.progress.collectives += 1  # DDP's buckets together: one for every rank that comes here
             self._probe.timeline.become(EXPOSED_COMM)
 
     def _before_grad(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

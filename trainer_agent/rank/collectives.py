@@ -48,19 +48,19 @@ class Collectives:
         for name in (*TRAFFIC, *BLOCKING):
             if hasattr(module, name):
                 around("collectives", module, name, self._entering(name), self._leave)
-        around("collectives", module.Work, "wait", self._enter, self._leave)
+        around("collectives", module.Work, "wait", self._wait, self._leave)
 
     def _entering(self, name: str) -> Any:
         traffic = TRAFFIC.get(name)
         if traffic is None:
-            return self._enter
+            return self._call
         big = "input" if name.startswith("reduce_scatter") else "output_tensor"
         place = 1 if name.startswith("reduce_scatter") else 0
 
         def enter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             if not self._probe.mine():
                 return
-            self._enter(args, kwargs)
+            self._call(args, kwargs)
             tensor = args[place] if len(args) > place else kwargs.get(big, kwargs.get("tensor"))
             segment = self._probe.timeline.segment
             if segment is not None and tensor is not None:
@@ -68,7 +68,12 @@ class Collectives:
 
         return enter
 
-    def _enter(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if self._probe.mine():
+            self._probe.progress.collectives += 1
+            self._wait(args, kwargs)
+
+    def _wait(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if not self._probe.mine():
             return
         timeline = self._probe.timeline

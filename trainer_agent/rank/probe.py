@@ -12,13 +12,17 @@ from trainer_agent.rank.clock import Clock, CpuClock
 from trainer_agent.rank.guard import Guard
 from trainer_agent.rank.output import Output
 from trainer_agent.rank.own_step import OwnStep
+from trainer_agent.rank.progress import Progress
 from trainer_agent.rank.recorder import Recorder
 from trainer_agent.rank.sight import cannot_see
 from trainer_agent.rank.steps import Steps
-from trainer_agent.rank.timeline import PARTS, Segment, Timeline
+from trainer_agent.rank.talk import collectives_enqueued
+from trainer_agent.rank.timeline import OTHER, PARTS, Segment, Timeline
 from trainer_agent.rank.totals import total_steps
 from trainer_agent.rank.values import ValueLog
 from trainer_agent.rank.versions import versions
+
+TELL_AT = (4, 16, 50)  # steps after which the facts are written again
 
 
 class Probe:
@@ -27,8 +31,9 @@ class Probe:
     def __init__(self, ring_dir: str, rank: int) -> None:
         self.guard = Guard(on_failure=self._part_failed)
         self.output = Output(ring_dir, rank)
-        self.timeline = Timeline(CpuClock())
         self.recorder = Recorder()
+        self.progress = Progress(self.output, self.recorder)
+        self.timeline = Timeline(CpuClock(), self.progress.now)
         self.steps = Steps(self._emit)
         self.values = ValueLog(self.output)
         self.own_step = OwnStep()
@@ -115,10 +120,11 @@ class Probe:
             self._reasons = self._cannot_see()
         segment.missing = self._reasons.keys()
         self.recorder.add(segment)
+        self.progress.now(OTHER)
         self.values.drain()
         self._batches_per_step = max(1, segment.batches)
         made = self.recorder.made
-        if self._tell_again or made in (4, 16) or self.values.dropped_changed():
+        if self._tell_again or made in TELL_AT or self.values.dropped_changed():
             self._tell(self._reasons)
 
     def _cannot_see(self) -> dict[str, str]:
@@ -143,6 +149,8 @@ class Probe:
             **versions(),
             "clock": self.timeline.clock.name,
             "total_steps": total_steps(sys.argv, os.environ, self.batches_per_epoch, self._batches_per_step),
+            "steps": self.recorder.made,
+            "collectives": self.progress.collectives or self.guard.run("talk", collectives_enqueued),
             "own_step": self.own_step.difference,
             "resumed_at": self.resumed_at,
             "dropped": {**self.values.dropped, "steps": self.recorder.lost},

@@ -19,6 +19,7 @@ class Recorder:
         self.ring: RingWriter | None = None
         self.made = 0  # steps that have ended
         self.lost = 0
+        self.waiting = 0  # steps that have ended and cannot be read yet
         self._pending: deque[tuple[int, Segment]] = deque()
         self._period = 1
         self._recent = 0.0
@@ -39,6 +40,7 @@ class Recorder:
         while self._pending and self._pending[0][1].resolve():
             step, segment = self._pending.popleft()
             self._write(step, segment)
+        self.waiting = len(self._pending)
 
     def reads_ddp_timers(self) -> bool:
         """Whether the step under way is one of those in which DDP's own timers are worth their cost.

@@ -9,6 +9,7 @@ from trainer_agent.wire import record
 
 SEQ = struct.Struct("<q")
 NO_SEQ = bytes(SEQ.size)
+_show = record.PROGRESS.pack_into
 
 
 class RingWriter:
@@ -35,6 +36,10 @@ class RingWriter:
             seq, now, step
         )
         self.seq = seq
+
+    def show(self, *progress: float) -> None:
+        """Rewrite the progress word: the fields of `record.PROGRESS`."""
+        _show(self._map, record.PROGRESS_OFFSET, *progress)
 
 
 def _make(path: str, slot_size: int, capacity: int, rank: int) -> tuple[mmap.mmap, int]:

@@ -3,7 +3,7 @@
 Phases nest, and each moment belongs to the innermost one only, so the parts of a step always add up to the step.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from trainer_agent.rank.clock import Clock
@@ -87,10 +87,14 @@ class Segment:
 
 
 class Timeline:
-    """The phase stack of one thread. It begins with the first phase that is entered."""
+    """The phase stack of one thread. It begins with the first phase that is entered.
 
-    def __init__(self, clock: Clock) -> None:
+    `on_phase` is called with the innermost phase at every change of it.
+    """
+
+    def __init__(self, clock: Clock, on_phase: Callable[[int], object] = int) -> None:
         self.clock = clock
+        self._on_phase = on_phase
         self.segment: Segment | None = None
         self._stack = [OTHER]
         self._next_clock = clock
@@ -103,17 +107,20 @@ class Timeline:
         else:
             self.segment.add(self._stack[-1], mark)
         self._stack.append(phase)
+        self._on_phase(phase)
 
     def leave(self) -> None:
         """The innermost phase ends."""
         if self.segment is not None and len(self._stack) > 1:
             self.segment.add(self._stack.pop(), self.clock.now())
+            self._on_phase(self._stack[-1])
 
     def become(self, phase: int) -> None:
         """The innermost phase ends and `phase` takes its place."""
         if self.segment is not None and len(self._stack) > 1:
             self.segment.add(self._stack[-1], self.clock.now())
             self._stack[-1] = phase
+            self._on_phase(phase)
 
     def inside(self, phase: int) -> bool:
         """Whether `phase` is the innermost one now."""

@@ -77,6 +77,7 @@ class Event(Message, frozen=True):
                      oom_by: what says that memory ran out: cuda, kernel_log, cgroup, kernel_count
     `dropped`        {what, count, reason, first, last}   data that will never come; first, last: numbers of its steps
     `counted`        {made, taken}                step records that the rank wrote, and of these the ones taken to send
+    `autopsy`        {asked, …}                   what the rank was doing, see docs/wire.md, "Autopsy"
     `stopping`       {signal, grace}
     `finished`       {launcher_code, launcher_signal, survivors, reason}   always last; all logs came before it
     """
@@ -216,7 +217,16 @@ class ForgetAttempt(Message, tag="forget", frozen=True):
     attempt: int
 
 
-Command = StartAttempt | StopAttempt | ForgetAttempt
+class AutopsyAttempt(Message, tag="autopsy", frozen=True):
+    """Say what each of this node's ranks is doing: one event `autopsy` per rank, with the number `asked`."""
+
+    v: int
+    id: int
+    attempt: int
+    asked: int
+
+
+Command = StartAttempt | StopAttempt | ForgetAttempt | AutopsyAttempt
 
 # record.PHASES -> metric name; `comm_total` is DDP's whole communication span, waiting included.
 METRIC_OF_PHASE = {

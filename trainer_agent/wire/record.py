@@ -6,6 +6,8 @@ A rank owns three files under `$PACELINE_RING_DIR` (`/dev/shm/paceline/<attempt>
 `rank<r>.values`  ring of user values (`paceline.log`, captured `SummaryWriter.add_scalar`)
 `rank<r>.facts`   append-only JSON lines: key names (`{"key": id, "name": …}`), capabilities, totals
 
+Beside them, once the process group is being formed, a UNIX socket `rank<r>.sock`: see `rank/answers.py`.
+
 Layout of a ring: a 64-byte header, then `capacity` slots of fixed size. The writer fills a slot, then stores its
 sequence number (1, 2, …) in the slot's last 8 bytes, then in the header. The reader copies a slot and takes it only
 if the slot's number is the one it wants; a higher one means that the writer lapped it, which is counted as dropped.
@@ -15,17 +17,25 @@ import struct
 from dataclasses import dataclass
 
 MAGIC = b"PLRING01"
-HEADER = struct.Struct("<8s I I I I q d q 16x")
-# magic, slot size, capacity, rank, writer pid, last sequence number, time of last write (epoch s), current step
+HEADER = struct.Struct("<8s I I I I q d q B x H I d")
+# magic, slot size, capacity, rank, writer pid, last sequence number, time of last write (epoch s), its step,
+# and of the steps ring the progress word: see PROGRESS
 HEADER_SIZE = HEADER.size
 assert HEADER_SIZE == 64
 HEAD_SEQ_OFFSET = 24  # last sequence number (q), followed by time (d) and current step (q)
 HEAD_TAIL = struct.Struct("<q d q")
+# What the rank is in right now, rewritten with every change of phase: number in NOW, steps that have ended but are not
+# in the ring yet, collectives entered so far, since when (epoch s).
+PROGRESS = struct.Struct("<B x H I d")
+PROGRESS_OFFSET = HEAD_SEQ_OFFSET + HEAD_TAIL.size
+assert PROGRESS_OFFSET + PROGRESS.size == HEADER_SIZE
 
 MISSING_US = 0xFFFFFFFF  # a phase that this rank cannot see; never zero
 
 # Durations, microseconds, in this order. `step` is the sum of data … other.
 PHASES = ("step", "data", "forward", "backward", "exposed_comm", "optimizer", "other", "comm_total")
+# Names of the progress word's phase. 0: a writer that does not tell.
+NOW = ("", "data", "forward", "backward", "exposed_comm", "optimizer", "other")
 STEP = struct.Struct("<q d 8I Q I I 8x q")
 # step, end (epoch s), PHASES, bytes all-reduced, buckets, flags, padding, sequence number
 STEP_CAPACITY = 8_192
@@ -70,7 +80,7 @@ def ring_path(ring_dir: str, rank: int, kind: str) -> str:
 
 def pack_header(slot_size: int, capacity: int, rank: int, pid: int) -> bytes:
     """A fresh ring's first 64 bytes."""
-    return HEADER.pack(MAGIC, slot_size, capacity, rank, pid, 0, 0.0, -1)
+    return HEADER.pack(MAGIC, slot_size, capacity, rank, pid, 0, 0.0, -1, 0, 0, 0, 0.0)
 
 
 def unpack_step(slot: bytes) -> StepRecord:

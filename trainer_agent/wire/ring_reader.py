@@ -21,13 +21,21 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True, slots=True)
 class RingHeader:
-    """Where the writer stands: last sequence number, when it was written (epoch s), its step (-1: none yet)."""
+    """Where the writer stands: last sequence number, when it was written (epoch s), its step (-1: none yet).
+
+    Of a steps ring also the progress word: `phase` (empty: the writer does not tell), `since` (epoch s), `ahead` (steps
+    that have ended but are not in the ring yet), `collectives` entered so far.
+    """
 
     rank: int
     pid: int
     seq: int
     time: float
     step: int
+    phase: str = ""
+    ahead: int = 0
+    collectives: int = 0
+    since: float = 0.0
 
 
 def step_reader(ring_dir: str, rank: int) -> "RingReader[StepRecord]":
@@ -60,8 +68,9 @@ class RingReader(Generic[Record]):
         """Where the writer stands, or None while there is no ring."""
         if not self._follow() or self._map is None:
             return None
-        _, _, _, rank, pid, seq, time, step = record.HEADER.unpack(self._map[: record.HEADER_SIZE])
-        return RingHeader(rank=rank, pid=pid, seq=seq, time=time, step=step)
+        _, _, _, rank, pid, seq, time, step, now, *progress = record.HEADER.unpack(self._map[: record.HEADER_SIZE])
+        phase = record.NOW[now] if now < len(record.NOW) else ""
+        return RingHeader(rank, pid, seq, time, step, phase, *progress)
 
     def read_new(self, after_seq: int, limit: int = 10_000) -> tuple[list[Record], int]:
         """The records after `after_seq`, oldest first, at most `limit`, and how many were overwritten before we came.

@@ -1,0 +1,59 @@
+"""A real launch that hangs: what its agent finds out about every rank when it is asked."""
+
+import os
+import signal
+import time
+from itertools import count
+
+import pytest
+
+from tests.agent.node import AgentProcess, Server
+from trainer_agent.wire.messages import AutopsyAttempt, Event
+
+pytestmark = pytest.mark.torch
+_asked = count(1)
+
+
+def autopsy(server: Server) -> dict[int, Event]:
+    """Ask, and wait for what both ranks were doing."""
+    number = next(_asked)
+    began = time.monotonic()
+    server.send(AutopsyAttempt(v=1, id=900 + number, attempt=server.attempt, asked=number))
+
+    def told() -> dict[int, Event]:
+        return {e.rank: e for e in server.events if e.kind == "autopsy" and e.data["asked"] == number}
+
+    server.wait_for(lambda: len(told()) == 2, timeout=10)
+    assert time.monotonic() - began < 5
+    return told()
+
+
+def test_a_rank_that_sleeps_before_backward_shows_where_while_the_other_waits_in_a_collective(
+    agent: AgentProcess, server: Server
+):
+    agent.start()
+    server.start("hangs.py", "sleep")
+    server.wait_for(lambda: b"step 40" in server.log(0) or b"step 30" in server.log(1))
+    server.wait_for(lambda: autopsy(server)[1].data["in_phase_s"] > 1)
+    found = autopsy(server)
+    waits, sleeps = found[0].data, found[1].data
+
+    assert (waits["steps"], waits["phase"]) == (40, "exposed_comm")
+    assert (sleeps["steps"], sleeps["phase"], sleeps["state"]) == (40, "other", "S")
+    assert waits["collectives"] == sleeps["collectives"] + 1
+    assert sleeps["stacks"][0]["thread"] == "MainThread"
+    assert sleeps["stacks"][0]["frames"][0]["name"] == "think_long"
+    assert waits["stacks"][0]["frames"][0]["name"] == "_engine_run_backward"
+    assert waits["answered"] is True
+    assert sleeps["answered"] is True
+    enqueued = [one.data["flight"]["pg_status"]["0"]["last_enqueued_collective"] for one in found.values()]
+    assert enqueued[0] > enqueued[1]
+    assert waits["log"][-1].startswith("rank 0 step")
+    assert waits["main_cpu"] < 0.5
+
+    os.kill(sleeps["pid"], signal.SIGSTOP)
+    stopped = autopsy(server)[1].data
+    assert (stopped["state"], stopped["answered"]) == ("T", False)
+    assert stopped["stacks"][0]["frames"][0]["name"] == "think_long"
+    os.kill(sleeps["pid"], signal.SIGKILL)
+    assert server.wait_for_event("rank_exited", 1).data["signal"] == signal.SIGKILL
