@@ -172,6 +172,7 @@ def _tell(attempt: Attempt) -> None:
 
 def _health(row: Incident) -> dict[str, Any]:
     health = {"kind": row.kind, "cause": row.cause, "rank": row.rank, "node": row.node_rank, "incident": row.pk}
+    health["severity"] = row.severity
     return {**health, "slowdown": round(row.slowdown, 2)} if row.slowdown else health
 
 

@@ -62,6 +62,32 @@ def where(row: Incident) -> str:
     return _("The job")
 
 
+def short(row: Incident) -> str:
+    """“rank 2”, “gpu-b”, “gpu-a → gpu-b”, “the job”."""
+    if row.rank is not None:
+        return _("rank %s") % row.rank
+    if row.link:
+        return f"{_node(row, row.link[0])} → {_node(row, row.link[1])}"
+    return _node(row, row.node_rank) if row.node_rank is not None else _("the job")
+
+
+def ranks_of(row: Incident) -> list[int]:
+    """The ranks that are the subject; none of a link or the job."""
+    if row.rank is not None:
+        return [row.rank]
+    if row.node_rank is None:
+        return []
+    return [rank.rank for rank in row.attempt.ranks.all() if rank.node_rank == row.node_rank]
+
+
+def cause(row: Incident) -> str:
+    """“Probable cause: a slow device.” until a second signal confirms it."""
+    if row.cause in ("", "unknown"):
+        return _("The cause is not known yet.")
+    told = PARTS.get(row.cause, row.cause)
+    return _("Probable cause: %s.") % told if row.probable else _("Cause: %s.") % told
+
+
 def cost(row: Incident) -> str:
     """“Steps take 25 % longer.”; empty where nothing is known."""
     share = round(100 * row.slowdown)
@@ -167,5 +193,5 @@ def _step(row: Incident) -> str:
 
 
 def _node(row: Incident, node_rank: int | None) -> str:
-    names = dict(row.attempt.parts.values_list("node_rank", "node_name"))
+    names = {part.node_rank: part.node_name for part in row.attempt.parts.all()}
     return names.get(node_rank or 0) or _("node %s") % node_rank

@@ -20,8 +20,8 @@ def note_data(
     steps_per_s: float | None,
     last_loss: float | None,
     loss_text: str,
+    loss_since: int | None,
     spark: list[float | None] | None,
-    health: dict[str, Any] | None = None,
 ) -> None:
     """Data was stored: write the facts and the summary row, only what changed. Called inside ingest's transaction."""
     moved = last_step is not None and (attempt.last_step is None or last_step > attempt.last_step)
@@ -38,8 +38,8 @@ def note_data(
         "steps_per_s": steps_per_s,
         "last_loss": last_loss,
         "loss_text": loss_text,
+        "loss_since": loss_since,
         "spark": spark,
-        "health": health,
     }
     known = {name: value for name, value in summary.items() if value is not None}
     if loss_text:

@@ -1,10 +1,14 @@
-"""What a state looks like: always a shape, a tone and a word. And the short badge of a run's health."""
+"""What a state looks like: always a shape, a tone and a word."""
 
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from webapp.runs import health_words
 from webapp.runs.models import Outcome, Run, Stateful, Status
+
+# Of an incident's severity: (shape, tone).
+SEVERITY = {"info": ("s-dot", "idle"), "warning": ("s-warn", "warn"), "critical": ("s-crit", "crit")}
 
 
 @dataclass(frozen=True)
@@ -15,6 +19,7 @@ class Look:
     tone: str
     word: str
     hint: str = ""
+    incident: int | None = None  # that the badge leads to
 
     @property
     def spins(self) -> bool:
@@ -42,15 +47,15 @@ def health(run: Run, waits: str = "") -> Look | None:
         return Look("", "idle", (waits or _("Waits for its turn.")).split(". ")[0].rstrip("."), waits)
     if run.status == Status.ENDED and run.outcome in (Outcome.FAILED, Outcome.LOST):
         return Look("s-fail", "crit", _fault(run))
-    kind, rank = run.health.get("kind"), run.health.get("rank")
-    if not kind:
+    found = run.health if run.status != Status.ENDED else {}
+    if run.loss_text and found.get("kind") != "hang":  # nothing that is slow matters more
+        return Look("s-crit", "crit", _broken(run))
+    if not found.get("kind"):
         return None
-    if kind == "loss":
-        told = {"text": run.health.get("text", "NaN"), "step": f"{run.health.get('since') or 0:,}"}
-        return Look("s-warn", "crit", _("loss is %(text)s since step %(step)s") % told)
-    if kind == "hang":
-        return Look("s-hung", "crit", _("hung") if rank is None else _("hung, rank %s") % rank)
-    return Look("s-warn", "warn", _slow(rank, run.health.get("slowdown")))
+    shape, tone = SEVERITY.get(str(found.get("severity")), SEVERITY["warning"])
+    if found["kind"] == "hang":
+        shape, tone = "s-hung", "crit"
+    return Look(shape, tone, health_words.badge(found), incident=found.get("incident"))
 
 
 def _ended(outcome: str) -> Look:
@@ -62,9 +67,10 @@ def _ended(outcome: str) -> Look:
     }.get(Outcome(outcome) if outcome else Outcome.STOPPED, Look("s-stop", "idle", _("Ended")))
 
 
-def _slow(rank: int | None, slowdown: float | None) -> str:
-    who = _("slow") if rank is None else _("rank %s slow") % rank
-    return who if slowdown is None else f"{who}, {slowdown:.0%}".replace("%", " %")
+def _broken(run: Run) -> str:
+    if run.loss_since is None:
+        return _("loss is %s") % run.loss_text
+    return _("loss is %(text)s since step %(step)s") % {"text": run.loss_text, "step": f"{run.loss_since:,}"}
 
 
 def _fault(run: Run) -> str:

@@ -80,8 +80,9 @@ class Run(Stateful):
     steps_per_s = models.FloatField(null=True)
     last_loss = models.FloatField(null=True)
     loss_text = models.CharField(max_length=12, blank=True)  # "NaN", "∞" when last_loss cannot say it
+    loss_since = models.BigIntegerField(null=True)  # and then the first step since which it is so
     spark = models.JSONField(default=list)  # up to 40 loss values, null for a gap
-    health = models.JSONField(default=dict)  # {kind, rank, slowdown, …}; empty = in line
+    health = models.JSONField(default=dict)  # the worst open incident, by incidents/lifecycle.py; empty: in line
 
     class Meta:
         ordering = ["-created_at", "-pk"]
@@ -149,7 +150,7 @@ class Attempt(Stateful):
     number = models.PositiveIntegerField()
     launch_key = models.CharField(max_length=100, blank=True)  # tells launches of one attached job apart, if known
     world_size = models.PositiveIntegerField()
-    waits_for = models.JSONField(default=dict)  # {reason, slots, free, ahead}: why it is still queued
+    waits_for = models.JSONField(default=dict)  # {reason, slots, free, ahead, kept_out}: why it is still queued
     master_addr = models.CharField(max_length=255, blank=True)
     master_port = models.PositiveIntegerField(null=True)
     port_tries = models.PositiveIntegerField(default=0)

@@ -130,7 +130,7 @@ def banner(attempt: Attempt, ranks: list[RankState]) -> dict[str, Any] | None:
 def _health_counts(run: Run, attempt: Attempt) -> bool:
     """A rank that is late matters while the run runs, a broken loss also afterwards."""
     newest = attempt.number == run.attempt_count
-    return attempt.status == Status.RUNNING or (newest and run.health.get("kind") == "loss" and bool(run.loss_text))
+    return attempt.status == Status.RUNNING or (newest and bool(run.loss_text))
 
 
 def _rate(per_second: float) -> str:

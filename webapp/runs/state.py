@@ -71,9 +71,14 @@ def new_attempt(run: Run, status: Status, **fields: Any) -> Attempt:
     fresh = {"outcome": "", "cause": "", "reason": "", "detail": {}, "actor": ""}
     number = run.attempt_count + 1
     times = {"started_at": None, "ended_at": None}
-    numbers = {"last_step": None, "steps_per_s": None, "last_loss": None, "loss_text": "", "spark": []}
-    Run.objects.filter(pk=run.pk).update(
-        attempt_count=number, health={}, status=status, **fresh, **times, **numbers
-    )
+    numbers: dict[str, Any] = {
+        "last_step": None,
+        "steps_per_s": None,
+        "last_loss": None,
+        "loss_text": "",
+        "loss_since": None,
+        "spark": [],
+    }
+    Run.objects.filter(pk=run.pk).update(attempt_count=number, health={}, status=status, **fresh, **times, **numbers)
     run.refresh_from_db()
     return Attempt.objects.create(run=run, number=number, world_size=run.world_size, status=status, **fields)

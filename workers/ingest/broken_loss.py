@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from webapp.telemetry.blocks import Floats, Ints
-from webapp.telemetry.findings import nonfinite
 
 
 class BrokenLoss:
@@ -13,9 +12,7 @@ class BrokenLoss:
 
     def __init__(self) -> None:
         self.since: int | None = None
-        self.text = ""
         self._good = -math.inf
-        self._newest = -math.inf
 
     def add(self, steps: Ints, values: Floats) -> None:
         """More points, in any order."""
@@ -29,10 +26,3 @@ class BrokenLoss:
             return
         first = int(steps[broken].min())
         self.since = first if self.since is None else min(self.since, first)
-        last = int(broken[steps[broken].argmax()])
-        if steps[last] >= self._newest:
-            self._newest, self.text = float(steps[last]), nonfinite(float(values[last]))
-
-    def health(self) -> dict[str, object] | None:
-        """`Run.health` of a run whose loss is no number: {kind, text, since}; None while it is in order."""
-        return None if self.since is None else {"kind": "loss", "text": self.text, "since": self.since}

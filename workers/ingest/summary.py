@@ -67,6 +67,7 @@ class Summary:
             "steps_per_s": pace(ends),
             "last_loss": last if number else None,
             "loss_text": "" if number or last is None else nonfinite(last),
+            "loss_since": self.broken.since,
             "spark": self._spark() if self._losses else None,
         }
 
