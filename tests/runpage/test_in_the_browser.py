@@ -144,8 +144,10 @@ def test_a_run_that_is_deleted_while_it_streams_leads_to_not_found(shown: Shown)
 @pytest.mark.parametrize("width", [390, 1920])
 def test_the_page_does_not_scroll_sideways(shown: Shown, width: int) -> None:
     shown.page.set_viewport_size({"width": width, "height": 844})
-    for tab in ("metrics", "logs", "events", "config"):
-        shown.page.locator(f'[data-tab-link="{tab}"]').first.click()
+    for tab in ("metrics", "logs", "events", "ledger", "config"):
+        shown.page.locator(f'.tabs [data-tab-link="{tab}"]').click()
+        if tab == "ledger":
+            expect(shown.page.locator("[data-test=ledger-finding]")).to_be_visible()
         assert shown.page.evaluate("document.documentElement.scrollWidth") <= width, tab
 
 

@@ -10,7 +10,7 @@ from webapp.runs.models import Attempt, Run, Status
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_client")]
 
-READS = ("detail", "header", "panels", "keys", "logs", "raw_log")
+READS = ("detail", "header", "panels", "keys", "logs", "raw_log", "ledger")
 QUESTIONS = {"panels": "?ids=step_time"}
 SEES = {"logged_out": 302, "stranger": 404, "viewer": 200, "editor": 200, "admin": 200, "superuser": 200}
 ACTS = {"logged_out": 302, "stranger": 404, "viewer": 403, "editor": 302, "admin": 302, "superuser": 302}

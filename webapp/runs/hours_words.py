@@ -39,6 +39,8 @@ class Piece:
     def share_text(self) -> str:
         if 0 < self.share < _LITTLE:
             return "< 1 %"
+        if 100 - _LITTLE < self.share < 100:
+            return "> 99 %"
         return f"{self.share:.0f} %"
 
 

@@ -1,5 +1,6 @@
 """The Ledger tab: what was made, sent, stored and dropped in one attempt, and where the run's slot time went."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from webapp.runs import hours_words, ledger_words
 from webapp.runs.models import Attempt, RankState, Run, Status
-from webapp.telemetry import ledger
+from webapp.telemetry import ledger, slot_time
 from webapp.telemetry.models import LogChunk, Parked
 
 MOST_PARKED = 5
@@ -29,7 +30,7 @@ def parts(run: Run, attempt: Attempt) -> dict[str, Any]:
     accounts = ledger.of_attempt(attempt)["ranks"]
     names = dict(attempt.parts.values_list("node_rank", "node_name"))
     nodes = {state.rank: names.get(state.node_rank, "") for state in states}
-    hours = _hours(run)
+    hours = slot_time.of_run(run)
     return {
         "run": run,
         "attempt": attempt,
@@ -50,23 +51,19 @@ def parts(run: Run, attempt: Attempt) -> dict[str, Any]:
 
 def _others(attempt: Attempt, states: list[RankState], nodes: dict[int, str]) -> list[str]:
     """Sentences on what else was left out: logged values and samples that were dropped, log lines that were skipped."""
-    dropped: dict[str, dict[str, int]] = {}
+    dropped: dict[str, Counter[str]] = {}
     for state in states:
         for what, count in state.dropped.items():
-            if what != ledger.STEPS and isinstance(count, int) and count:
-                here = dropped.setdefault(what, {})
-                here[nodes[state.rank]] = here.get(nodes[state.rank], 0) + count
+            if what != ledger.STEPS and count:
+                dropped.setdefault(what, Counter())[nodes[state.rank]] += count
+    for data in attempt.events.filter(kind="dropped", rank=None).values_list("data", flat=True):
+        dropped.setdefault(data["what"], Counter())[data["node"]] += data["count"]
     told = [ledger_words.dropped_text(what, by_node) for what, by_node in sorted(dropped.items())]
     skipped = LogChunk.objects.filter(attempt=attempt, skipped_lines__gt=0).values("rank")
-    by_node: dict[str, int] = {}
+    by_node: Counter[str] = Counter()
     for row in skipped.annotate(lines=Sum("skipped_lines")).order_by("rank"):
-        node = nodes.get(row["rank"], "")
-        by_node[node] = by_node.get(node, 0) + row["lines"]
+        by_node[nodes.get(row["rank"], "")] += row["lines"]
     return [*told, *(ledger_words.skipped_text(lines, node) for node, lines in by_node.items())]
-
-
-def _hours(run: Run) -> dict[str, Any]:
-    return {}
 
 
 def _hours_rows(run: Run, hours: dict[str, Any]) -> list[HoursRow]:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 FEW = 16  # more ranks than this: only those that lack something have a row of their own
 MOST_ROWS = 200
 _SHOWN_GAPS = 3
+_SHOWN_SPANS = 4
 PENDING = "pending"
 
 Account = Mapping[str, Any]
@@ -55,7 +56,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Group:
-    """The rows of one node; `node` is empty for the row that stands for all ranks without a fault."""
+    """The rows of one node; without a node: ranks that are not listed, those that lack steps and those that do not."""
 
     node: str
     rows: list[Row]
@@ -91,12 +92,15 @@ def groups(ranks: Mapping[str, Account], nodes: Mapping[int, str]) -> list[Group
     """Rows by node. `nodes`: the node of each rank. Of many ranks only those that lack steps stand alone."""
     many = len(ranks) > FEW
     told = {int(rank): account for rank, account in ranks.items() if not many or lacks(account)}
+    rows = _alike(told, nodes, fold=many)
     found: dict[str, list[Row]] = {}
-    for alike in _alike(told, nodes, fold=many)[:MOST_ROWS]:
+    for alike in rows[:MOST_ROWS]:
         found.setdefault(nodes.get(alike[0], ""), []).append(_row(alike, [told[rank] for rank in alike]))
+    unlisted = [rank for alike in rows[MOST_ROWS:] for rank in alike]
+    whole = [int(rank) for rank in ranks if int(rank) not in told]
+    folded = [_row(some, [ranks[str(rank)] for rank in some]) for some in (unlisted, whole) if some]
     made = [Group(node, rows) for node, rows in found.items()]
-    rest = {int(rank): account for rank, account in ranks.items() if int(rank) not in told}
-    return [*made, Group("", [_row(list(rest), list(rest.values()))])] if rest else made
+    return [*made, Group("", folded)] if folded else made
 
 
 def gap_text(first: int, last: int, reason: str) -> str:
@@ -120,14 +124,16 @@ def skipped_text(lines: int, node: str) -> str:
 
 
 def spans(ranks: Sequence[int]) -> str:
-    """ "0–7, 9" for ascending ranks."""
+    """ "0–7, 9" for ascending ranks; of many separate ones the first few and how many more."""
     runs: list[list[int]] = []
     for rank in ranks:
         if runs and rank == runs[-1][1] + 1:
             runs[-1][1] = rank
         else:
             runs.append([rank, rank])
-    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)
+    told = [str(first) if first == last else f"{first}–{last}" for first, last in runs[:_SHOWN_SPANS]]
+    more = sum(last - first + 1 for first, last in runs[_SHOWN_SPANS:])
+    return ", ".join(told) + (f" +{more}" if more else "")
 
 
 def _who_lacks(lacking: list[str], n: int) -> str:
@@ -154,6 +160,7 @@ def _alike(told: Mapping[int, Account], nodes: Mapping[int, str], *, fold: bool)
 def _row(ranks: list[int], accounts: list[Account]) -> Row:
     sums = {name: sum(account[name] for account in accounts) for name in ("made", "sent", "stored", "dropped")}
     lack = any(lacks(account) for account in accounts)
-    gaps = accounts[0]["gaps"] if lack or len(accounts) == 1 else []
+    alike = all(account["gaps"] == accounts[0]["gaps"] for account in accounts)
+    gaps = accounts[0]["gaps"] if alike else []
     shown = [gap_text(*gap) for gap in gaps[:_SHOWN_GAPS]]
     return Row(spans(ranks), len(ranks), **sums, gaps=shown, more=len(gaps) - len(shown), lacks=lack)
