@@ -191,8 +191,15 @@ def test_what_a_node_holds_and_nobody_knows_is_forgotten(redis_client):
     assert (command.kind, command.attempt_key) == ("forget", 4711)
 
 
-def test_a_draining_node_gets_nothing_new(redis_client):
-    builders.node(slots=4, draining=True)
+def test_a_node_that_drains_or_is_not_clean_gets_nothing_new_and_the_run_says_why(redis_client):
+    builders.node("gpu-a", slots=4, draining=True)
+    stuck = builders.node("gpu-b", slots=4)
+    beat(redis_client, stuck, slots=4, dirty="slot 2 is held by python (pid 1234), 11.2 GB")
+    heartbeats.read(timezone.now())
     run = launch(nodes=1)
     assert scheduler.place_queued() == 0
-    assert "No node is reachable" in wording.waits_sentence(run.attempts.get())
+    said = "No node takes runs now. Not used: gpu-a (draining), gpu-b (not clean)."
+    assert wording.waits_sentence(run.attempts.get()) == said
+    beat(redis_client, stuck, slots=4, at=timezone.now().timestamp() + 2)
+    heartbeats.read(timezone.now())
+    assert scheduler.place_queued() == 1

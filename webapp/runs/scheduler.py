@@ -30,13 +30,15 @@ def place_queued(now: datetime | None = None) -> int:
         return 0
     with transaction.atomic():
         slots = list(Slot.objects.select_for_update().order_by("pk"))
-        nodes = {node.pk: node for node in reachable(now or timezone.now()).filter(draining=False) if is_clean(node)}
+        there = list(reachable(now or timezone.now()))
+        nodes = {node.pk: node for node in there if not node.draining and is_clean(node)}
+        kept_out = [[node.name, "draining" if node.draining else "dirty"] for node in there if node.pk not in nodes]
         queue = Attempt.objects.filter(status=Status.QUEUED, run__deleted_at=None).select_related("run").order_by("pk")
         attempts = {attempt.pk: attempt for attempt in queue}
         placements, waits = choose(_wishes(list(attempts.values())), _offers(nodes, slots))
         placed = [_place(attempts[placement.attempt], placement, nodes) for placement in placements]
         for wait in waits:
-            _note_wait(attempts[wait.attempt], asdict(wait))
+            _note_wait(attempts[wait.attempt], {**asdict(wait), "kept_out": kept_out})
     return sum(placed)
 
 

@@ -44,7 +44,9 @@ REASONS: dict[str, str | Promise] = {
     "node_signal": _lazy("Stopped on %(node)s by a signal from outside of Paceline."),
     "node_restarted": _lazy("%(node)s was restarted."),
     "node_lost": _lazy("%(node)s has been silent for %(silent)s s, longer than the limit for lost nodes."),
-    "node_silent": _lazy("%(node)s has been silent for %(silent)s s while ranks of other nodes failed: it is given up."),
+    "node_silent": _lazy(
+        "%(node)s has been silent for %(silent)s s while ranks of other nodes failed."
+    ),
     "start_unanswered": _lazy("%(node)s is there but did not take the order to start for %(seconds)s s."),
     "node_vanished": _lazy("%(node)s could not be reached any more while the run was starting."),
     "node_removed": _lazy("%(node)s was removed from the list of nodes."),
@@ -178,7 +180,16 @@ def waits_sentence(attempt: Attempt) -> str:
     """What a queued attempt waits for; empty otherwise."""
     if attempt.status != Status.QUEUED:
         return ""
-    return _WAITS.get(attempt.waits_for.get("reason", ""), _wait_for_turn)(attempt.waits_for)
+    wait = attempt.waits_for
+    told = _WAITS.get(wait.get("reason", ""), _wait_for_turn)(wait)
+    return told if wait.get("reason") == "behind" else " ".join(filter(None, (told, _kept_out(wait))))
+
+
+def _kept_out(wait: dict[str, Any]) -> str:
+    """Nodes that can be reached and are not placed on."""
+    whys = {"draining": _("draining"), "dirty": _("not clean")}
+    names = [f"{name} ({whys.get(why, why)})" for name, why in wait.get("kept_out", ())]
+    return _("Not used: %(names)s.") % {"names": ", ".join(names)} if names else ""
 
 
 def _word(reason: str, detail: dict[str, Any]) -> str:
@@ -190,7 +201,9 @@ def _wait_for_turn(_wait: dict[str, Any]) -> str:
     return _("Waits for its turn.")
 
 
-def _wait_for_node(_wait: dict[str, Any]) -> str:
+def _wait_for_node(wait: dict[str, Any]) -> str:
+    if wait.get("kept_out"):
+        return _("No node takes runs now.")
     return _("No node is reachable. Start an agent, or add a node on the Nodes page.")
 
 
