@@ -5,7 +5,7 @@ import pytest
 
 from tests import builders
 from tests.telemetry.batches import samples, steps, tail, values
-from webapp.telemetry import charts
+from webapp.telemetry import charts, read
 
 pytestmark = pytest.mark.django_db
 
@@ -159,3 +159,26 @@ def test_an_attempt_without_data_has_empty_panels(panel_id):
     assert panel["x"] == []
     assert said(panel) == "No data in this window."
     json.dumps(panel, allow_nan=False)
+
+
+def test_a_rank_that_logs_one_step_in_ten_has_gaps_and_holds_nobody_up():
+    attempt = builders.running_attempt()
+    tail(attempt, 1, values=[values("acc", rank, dict.fromkeys(range(100), 1.0)) for rank in range(3)])
+    tail(attempt, 2, values=[values("acc", 3, dict.fromkeys(range(0, 100, 10), 2.0))])
+    panel = charts.panel(attempt, "value:acc")
+    assert panel["x"] == list(range(100))
+    assert panel["columns"]["rank 3"] == [2.0 if step % 10 == 0 else None for step in range(100)]
+    assert panel["columns"]["rank 0"] == [1.0] * 100
+
+
+def test_every_rank_is_stored_and_any_reduction_is_made_when_it_is_read():
+    attempt = builders.running_attempt(nodes=2, ranks_per_node=4)
+    for rank in range(8):
+        tail(attempt, rank + 1, values=[values("acc", rank, {step: float(rank * step) for step in range(5)})])
+    panel = charts.panel(attempt, "value:acc")
+    stored = read.series(attempt, "acc").values
+    assert panel["reduction"] == "min, median and max of 8 ranks"
+    for name, reduce in (("min", np.min), ("median", np.median), ("max", np.max)):
+        assert panel["columns"][name] == reduce(stored, axis=1).tolist()
+    assert stored.mean(axis=1).tolist() == [3.5 * step for step in range(5)]
+    assert np.allclose(stored.std(axis=1), [np.std(np.arange(8)) * step for step in range(5)])
