@@ -1,4 +1,4 @@
-"""The Ledger tab's words from the database: counts, gaps, what was dropped beside the steps, and what to do when empty."""
+"""The Ledger tab's words from the database: counts, gaps, what else was dropped, and what to do when it is empty."""
 
 import html
 

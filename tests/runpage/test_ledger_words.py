@@ -1,5 +1,6 @@
 """The ledger in words: the sentence that says it first, rows by node, reasons of gaps, and where slot time went."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -100,7 +101,7 @@ def test_the_parts_of_the_bar_join_and_make_up_the_whole() -> None:
     parts = hours_words.pieces(HOURS)
     assert [part.key for part in parts] == list(hours_words.PARTS)
     assert sum(part.share for part in parts) == pytest.approx(100, abs=0.01)
-    for before, after in zip(parts, parts[1:], strict=False):
+    for before, after in pairwise(parts):
         assert after.start == pytest.approx(before.start + before.share, abs=0.01)
     assert parts[5].share_text == "< 1 %"
 

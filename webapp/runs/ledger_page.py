@@ -30,7 +30,8 @@ def parts(run: Run, attempt: Attempt) -> dict[str, Any]:
     accounts = ledger.of_attempt(attempt)["ranks"]
     names = dict(attempt.parts.values_list("node_rank", "node_name"))
     nodes = {state.rank: names.get(state.node_rank, "") for state in states}
-    hours = slot_time.of_run(run)
+    each = slot_time.of_attempts(run)
+    hours = slot_time.together(run, each.values())
     return {
         "run": run,
         "attempt": attempt,
@@ -42,10 +43,9 @@ def parts(run: Run, attempt: Attempt) -> dict[str, Any]:
         "others": _others(attempt, states, nodes),
         "parked": list(Parked.objects.filter(attempt=attempt).order_by("-pk")[:MOST_PARKED]),
         "parked_count": Parked.objects.filter(attempt=attempt).count(),
-        "hours": hours,
         "hours_finding": hours_words.sentence(hours),
         "hours_unit": _hours_unit(attempt),
-        "hours_rows": _hours_rows(run, hours),
+        "hours_rows": _hours_rows(each, hours),
     }
 
 
@@ -66,14 +66,13 @@ def _others(attempt: Attempt, states: list[RankState], nodes: dict[int, str]) ->
     return [*told, *(ledger_words.skipped_text(lines, node) for node, lines in by_node.items())]
 
 
-def _hours_rows(run: Run, hours: dict[str, Any]) -> list[HoursRow]:
-    attempts = list(run.attempts.order_by("number")) if run.attempt_count > 1 else []
-    each = [
-        HoursRow(_("Attempt %(n)s") % {"n": one.number}, hours_words.whole(one.hours), hours_words.pieces(one.hours))
-        for one in attempts
-    ]
-    whole = HoursRow(_("Run"), hours_words.whole(hours), hours_words.pieces(hours))
-    return [row for row in [whole, *each] if row.pieces]
+def _hours_rows(each: dict[int, dict[str, Any]], hours: dict[str, Any]) -> list[HoursRow]:
+    """The run, and when it has several attempts, each of them."""
+    rows = [HoursRow(_("Run"), hours_words.whole(hours), hours_words.pieces(hours))]
+    for number, one in each.items() if len(each) > 1 else ():
+        title = _("Attempt %(n)s") % {"n": number}
+        rows.append(HoursRow(title, hours_words.whole(one), hours_words.pieces(one)))
+    return [row for row in rows if row.pieces]
 
 
 def _hours_unit(attempt: Attempt) -> str:

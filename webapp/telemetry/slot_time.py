@@ -3,6 +3,7 @@
 `of_run` and `of_attempt` give `{slots, wall_s, queued, …, idle}`; the seven add up to slots x wall time.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,9 +27,18 @@ _UNTIL = "until"  # of stored hours: from which step on a later attempt did the 
 
 def of_run(run: Run, now: datetime | None = None) -> Hours:
     """All attempts together. `slots` are the run's; `wall_s` is the time for which so many were asked for."""
+    return together(run, of_attempts(run, now).values())
+
+
+def of_attempts(run: Run, now: datetime | None = None) -> dict[int, Hours]:
+    """Each attempt by its number."""
     reader = RunReader(run)
-    each = [_known_or_made(attempt, cut_of(attempt.number, reader.spans), now) for attempt in reader.attempts]
-    slots = run.world_size
+    return {one.number: _known_or_made(one, cut_of(one.number, reader.spans), now) for one in reader.attempts}
+
+
+def together(run: Run, attempts: Iterable[Hours]) -> Hours:
+    """Hours of attempts as those of the run."""
+    each, slots = list(attempts), run.world_size
     held = sum(one["slots"] * one["wall_s"] for one in each)
     return {"slots": slots, "wall_s": held / max(1, slots), **{part: sum(one[part] for one in each) for part in PARTS}}
 
