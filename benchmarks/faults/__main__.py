@@ -37,6 +37,7 @@ from benchmarks.faults.verdict import lies
 from benchmarks.faults.watch import Watch
 
 BETWEEN_S = (0.5, 4.0)
+AT_LEAST = 6  # faults, however slow the machine is
 ENDS_WITHIN_S = 150.0  # of the last fault, for the last run
 QUIET_WITHIN_S = 90.0
 PACE_FROM_MINUTES = 5
@@ -104,7 +105,7 @@ def throw_all(product: Attacked, seed: int, seconds: float, told: Told) -> int:
     with ThreadPoolExecutor(2) as pool:
         for together in blows(seed, seconds, small_disks=product.has_small_disks):
             time.sleep(chance.uniform(*BETWEEN_S))
-            if time.monotonic() > end:
+            if time.monotonic() > end and thrown >= AT_LEAST:
                 return thrown
             told("fault", " and ".join(map(str, together)))
             flying = [pool.submit(throw, blow, product, over, random.Random(chance.random())) for blow in together]
