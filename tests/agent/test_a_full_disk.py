@@ -19,15 +19,19 @@ from tests.agent.node import NODE, REPO, AgentProcess, Server, admit, is_alive, 
 from tests.agent.small_disk import SmallDisk, mounted
 from tests.agent.test_collecting import batches, outbox, put_step, steps_ring
 from tests.waiting import until
+from trainer_agent.agent import happenings as h
 from trainer_agent.agent import trouble
+from trainer_agent.agent.attempts import AttemptRunner
 from trainer_agent.agent.commands import Seen
+from trainer_agent.agent.identity import Identity
 from trainer_agent.agent.outbox import TRY_AGAIN
+from trainer_agent.agent.places import Places
 from trainer_agent.agent.sample import Sample
 from trainer_agent.agent.segment import Segment
 from trainer_agent.agent.spool import Spool
 from trainer_agent.shim.log_file import LogFile
 from trainer_agent.wire import codec, names
-from trainer_agent.wire.messages import Batch, Event, Heartbeat
+from trainer_agent.wire.messages import Batch, Event, Heartbeat, Inventory, StartAttempt
 
 SHIM = REPO / "trainer_agent" / "shim"
 RETRY = 4 * TRY_AGAIN
@@ -186,6 +190,28 @@ def test_a_stop_gets_through_a_full_disk_and_its_end_is_recorded(disk: SmallDisk
     until((disk.folder / "exit.json").exists, 30)
     assert json.loads((disk.folder / "exit.json").read_text())["reason"] == "shim_signalled"
     assert not is_alive(shim["launcher"])
+
+
+def test_a_start_on_a_full_disk_is_refused_with_its_reason(disk: SmallDisk):
+    inventory = Inventory(hostname="h", address="127.0.0.1", slots=[])
+    identity = Identity(node=NODE, name=NODE, token="", redis_url="", url="", python=sys.executable)
+    runner = AttemptRunner(
+        7, None, identity=identity, places=Places(disk.folder, NODE), inventory=inventory, post=lambda *_: None
+    )
+    runner.handle(h.Start(start_command(id=1)))
+    until(lambda: runner.tick() or runner.spool.last_seq > 0)
+    disk.fill()
+    runner.handle(h.Start(start_command(id=2)))  # another port, say
+    runner.tick()
+    told = [e for _, body in runner.spool.read(0, 10) for e in codec.decode_batch(body).events]
+    assert [e.kind for e in told] == ["accepted", "accepted", "refused", "finished"]
+    assert told[2].data["detail"] == "The node could not prepare it. No space is left on the node's disk."
+
+
+def start_command(**fields: Any) -> StartAttempt:
+    defaults = {"v": 1, "attempt": 7, "run": "r-7", "attempt_number": 1, "node_rank": 0, "nnodes": 1}
+    rest = {"ranks_per_node": 1, "master_addr": "127.0.0.1", "master_port": 1, "argv": ["true"]}
+    return StartAttempt(**{**defaults, **rest, **fields})
 
 
 @pytest.mark.torch

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +76,10 @@ def test_a_signal_reaches_the_program_once_and_its_parents_death_ends_it(tmp_pat
         "while True: time.sleep(0.02)\n"
     )
     entry = start(tmp_path, "python", "-u", "-c", code)
-    until(lambda: (tmp_path / "ranks/rank1.log").exists() and "ready" in log(tmp_path))
+    until(lambda: (tmp_path / "ranks/rank1.log").exists() and "ready\n" in log(tmp_path))
     program = record(tmp_path, "started")["pid"]
     entry.send_signal(signal.SIGTERM)
-    until(lambda: "asked" in log(tmp_path))
+    until(lambda: "asked\n" in log(tmp_path))
     entry.send_signal(signal.SIGTERM)
     entry.send_signal(signal.SIGKILL)
     entry.wait(10)
@@ -90,3 +91,44 @@ def test_nothing_is_started_once_a_stop_was_asked_for(tmp_path: Path):
     (tmp_path / "stop.json").write_text("{}")
     assert start(tmp_path, str(THEATRE / "happy.py")).wait(20) == 128 + signal.SIGTERM
     assert log(tmp_path) == ""
+
+
+def test_whatever_writes_to_the_descriptors_is_in_the_log_in_its_order(tmp_path: Path):
+    code = (
+        "import ctypes, os, subprocess, sys\n"
+        "print('python')\n"
+        "libc = ctypes.CDLL(None); libc.printf(b'printf of C\\n'); libc.fflush(None)\n"
+        "os.write(2, b'os.write\\n')\n"
+        "subprocess.run(['sh', '-c', 'echo a child; echo its error >&2'])\n"
+        "print('last', end=''); sys.stdout.flush(); os.abort()\n"
+    )
+    assert start(tmp_path, "python", "-u", "-c", code).wait(20) == -signal.SIGABRT
+    assert log(tmp_path) == "python\nprintf of C\nos.write\na child\nits error\nlast"
+
+
+def test_a_daemon_that_a_rank_left_behind_holds_up_nobody_and_is_not_ended_by_us(tmp_path: Path):
+    code = (
+        "import os, sys, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    for i in range(1000): os.write(1, b'.'); open(f'wrote{i}', 'w').close(); time.sleep(0.01)\n"
+        "    os._exit(0)\n"
+        "print('x' * 100_000 + 'the end', flush=True)\n"
+        "sys.exit(4)\n"
+    )
+    began = time.monotonic()
+    entry = start(tmp_path, "python", "-c", code)
+    assert entry.wait(20) == 4
+    assert time.monotonic() - began < 8
+    assert log(tmp_path).replace(".", "") == "x" * 100_000 + "the end\n"
+    (daemon,) = [p for p in Path("/proc").glob("[0-9]*") if is_daemon_of(p, tmp_path)]
+    written = len(list(tmp_path.glob("wrote*")))
+    until((tmp_path / f"wrote{written + 20}").exists)  # it writes on
+    os.kill(int(daemon.name), signal.SIGKILL)
+
+
+def is_daemon_of(process: Path, folder: Path) -> bool:
+    try:
+        return (process / "cwd").resolve() == folder and is_alive(int(process.name))
+    except OSError:
+        return False
