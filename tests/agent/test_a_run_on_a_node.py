@@ -1,5 +1,7 @@
 """The real agent, shim and torchrun with small scripts: what the server is told, in which order."""
 
+import contextlib
+import json
 import os
 import signal
 import time
@@ -191,3 +193,29 @@ def test_an_agent_that_stood_still_goes_on_with_the_same_launch(agent: AgentProc
     server.wait_for(lambda: len(server.log(0)) > said + 100)
     assert is_alive(rank)
     assert (server.kinds().count("launched"), server.kinds().count("rank_started")) == (1, 1)
+
+
+def test_a_signal_to_every_process_at_once_is_told_as_a_stop_from_outside(agent: AgentProcess, server: Server):
+    agent.start()
+    server.start("counts.py")
+    server.wait_for(lambda: server.kinds().count("rank_started") == 2)
+    shim = json.loads((agent.attempt(server.attempt) / "shim.json").read_text())["pid"]
+    for pid in (shim, *processes_of(NODE, server.attempt)):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+    assert server.wait_for_event("finished").data["reason"] == "shim_signalled"
+    assert server.event("stopping").data["reason"] == "shim_signalled"
+    assert processes_of(NODE, server.attempt) == []
+
+
+def test_a_rank_and_the_agent_that_are_killed_together_are_told_by_the_next_agent(agent: AgentProcess, server: Server):
+    agent.start()
+    server.start("counts.py")
+    server.wait_for(lambda: server.kinds().count("rank_started") == 2)
+    agent.end(signal.SIGKILL)
+    os.kill(server.event("rank_started", 0).data["pid"], signal.SIGKILL)
+    until(lambda: processes_of(NODE, server.attempt) == [])
+    agent.start()
+    server.wait_for_event("finished", timeout=15)
+    assert server.event("rank_exited", 0).data["signal"] == signal.SIGKILL
+    assert server.event("rank_exited", 0).at <= server.event("rank_exited", 1).at

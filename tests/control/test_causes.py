@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.control.cluster import finish, node_of, part_of, running, say, stopped
+from tests.control.cluster import node_of, part_of, running, say, stopped
 from tests.control.test_lifecycle import kinds, state
 from webapp.runs import lifecycle, wording
 from webapp.runs.models import Attempt, RankState
@@ -100,21 +100,22 @@ ENDS = [
 @pytest.mark.parametrize(("reason", "cause", "exited"), ENDS, ids=[end[0] for end in ENDS])
 def test_each_end_of_a_rank_is_told_apart_and_stands(reason, cause, exited):
     attempt = running(nodes=1)
-    say(part_of(attempt, 0), "rank_exited", 1, **exited)
-    assert state(attempt)[1:] == ("failed", cause, reason)
+    part = part_of(attempt, 0)
+    say(part, "rank_exited", 1, **exited)
+    lifecycle.request_stop(attempt.run, "ana")
+    lifecycle.expire(attempt)
+    stopped(attempt)
+    assert state(attempt) == ("ended", "failed", cause, reason)
     sentence, step = wording.outcome_sentence(attempt), wording.next_step(attempt)
     assert sentence
     assert step
     assert "?" not in sentence.replace("crash?", "")
-    decided = (attempt.outcome, attempt.cause, attempt.actor)
     lifecycle.request_stop(attempt.run, "ana")
-    lifecycle.expire(attempt)
-    lifecycle.lose(part_of(attempt, 0), silent=700)
-    finish(attempt, code=1)
-    say(part_of(attempt, 0), "finished", launcher_code=0, survivors=[], reason="exited")
-    attempt.refresh_from_db()
-    assert attempt.status == "ended"
-    assert (attempt.outcome, attempt.cause, attempt.actor) == decided
+    lifecycle.lose(part, silent=700)
+    say(part, "rank_exited", 0, at=1.0, code=9, signal=None, traceback="KeyError: earlier than all")
+    say(part, "stopping", signal="SIGTERM", grace=5, reason="limit")
+    say(part, "finished", launcher_code=None, launcher_signal=9, survivors=[], reason="node_rebooted")
+    assert state(attempt) == ("ended", "failed", cause, reason)
 
 
 def test_no_two_reasons_share_a_sentence():

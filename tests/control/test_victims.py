@@ -156,3 +156,16 @@ def test_a_start_whose_answer_is_on_its_way_is_waited_for(redis_client):
     beat(redis_client, node_of(attempt, 0), attempt.pk)
     housekeeping.read_heartbeats()
     assert state(attempt)[0] == "starting"
+
+
+@pytest.mark.usefixtures("redis_client")
+def test_a_signal_to_all_processes_is_a_stop_by_the_node_although_a_rank_was_told_first():
+    attempt = running(nodes=1)
+    part = part_of(attempt, 0)
+    say(part, "rank_exited", 0, code=None, signal=15)
+    assert state(attempt) == ("stopping", "", "", "")
+    say(part, "stopping", signal="SIGTERM", grace=5, reason="shim_signalled")
+    assert state(attempt) == ("stopping", "stopped", "node", "node_signal")
+    stopped(attempt)
+    assert state(attempt) == ("ended", "stopped", "node", "node_signal")
+    assert attempt.actor == part.node_name

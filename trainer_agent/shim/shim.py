@@ -114,9 +114,9 @@ class Shim:
         while True:
             signal.sigtimedwait({signal.SIGCHLD}, LOOK_EVERY)
             self._reap()
+            self._look_for_stop(began)  # also when the launcher has ended: a signal to all of us is told as one
             if self.launcher_status is not None:
                 return
-            self._look_for_stop(began)
             if self.stop is not None and self._stop_is_over(self.stop):
                 return
 

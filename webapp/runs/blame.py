@@ -4,6 +4,7 @@ import signal
 from dataclasses import dataclass
 from typing import Any
 
+from webapp.runs.first_failure import RANK_REASONS
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome
 from webapp.runs.rank_exits import verdict
 from webapp.runs.settle import fail, stop, suspect
@@ -23,21 +24,26 @@ class Ending:
     text: str
 
     @property
-    def is_loss(self) -> bool:
-        """Not the launcher ended: what held it is gone."""
-        return self.reason in _LOST_BY
+    def was_killed(self) -> bool:
+        """The launcher was killed, and not by our order."""
+        return self.reason == "exited" and self.signal is not None
+
+    @property
+    def tells_why(self) -> bool:
+        """It explains its ranks' ends: the launcher was killed, or what held it is gone."""
+        return self.was_killed or self.reason in _LOST_BY
 
 
 def blame_rank(attempt: Attempt) -> None:
     """A rank failed while the attempt was alive: stop all, and name the first that failed on its own.
 
-    Where it only waited for a rank of another node, that one's word may still come, or its node may be the one that is
-    gone: then nobody is named until that is known.
+    Where it only lost another rank, or was told to end by somebody, their word may still come, or their node may be the
+    one that is gone: then nobody is named until that is known.
     """
     found = verdict(attempt)
     if found is None:
         return
-    if found.certain or attempt.parts.count() == 1:
+    if found.certain:
         fail(attempt, cause=found.cause, reason=found.reason, detail=found.detail)
     else:
         suspect(attempt, found.detail)
@@ -48,10 +54,12 @@ def refine(attempt: Attempt) -> None:
     found = verdict(attempt)
     if found is None:
         return
-    if not attempt.outcome:
+    if attempt.is_undecided:
         if found.certain:
             fail(attempt, cause=found.cause, reason=found.reason, detail=found.detail)
-    elif found.detail["rank"] != attempt.detail.get("rank"):
+        return
+    by_a_rank = attempt.outcome == Outcome.FAILED and attempt.reason in RANK_REASONS
+    if by_a_rank and found.detail["rank"] != attempt.detail.get("rank"):
         _rename(attempt, found.reason, found.detail)
 
 
@@ -66,9 +74,8 @@ def _rename(attempt: Attempt, reason: str, detail: dict[str, Any]) -> None:
 
 def refine_by_launcher(part: AttemptNode, attempt: Attempt, ending: Ending) -> None:
     """A rank that died with its launcher was told first: name the launcher. Outcome and cause stay."""
-    own_end = ending.reason == "exited" and ending.signal is not None
     followed = attempt.reason == "killed_by_signal" and attempt.detail.get("signal") in _WITH_LAUNCHER
-    if own_end and followed and attempt.detail.get("node") == part.node_name:
+    if ending.was_killed and followed and attempt.detail.get("node") == part.node_name:
         _rename(attempt, "launcher_killed", {"node": part.node_name, "code": None, "signal": ending.signal})
 
 

@@ -182,6 +182,11 @@ class Attempt(Stateful):
     def __str__(self) -> str:
         return f"{self.run.uid}/{self.number}"
 
+    @property
+    def is_undecided(self) -> bool:
+        """Ranks failed and all are stopped, but which failed first is not known yet."""
+        return self.status == Status.STOPPING and not self.outcome
+
 
 class AttemptNode(models.Model):
     """One node's part in one attempt. `applied_seq` is the last batch that the database has."""

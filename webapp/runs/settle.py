@@ -66,6 +66,13 @@ def stop(attempt: Attempt, *, cause: Cause, reason: str, actor: str, detail: dic
     )
 
 
+def stop_by_node(attempt: Attempt, *, cause: Cause, reason: str, actor: str, detail: dict[str, Any]) -> None:
+    """A node stops on its own: as `stop`; also explains ranks that were told to end before the node could say so."""
+    decision = {"outcome": Outcome.STOPPED, "cause": cause, "reason": reason, "detail": detail, "actor": actor}
+    if not stop(attempt, cause=cause, reason=reason, actor=actor, detail=detail):
+        _decide(attempt, decision, level="warn")
+
+
 def finish_part(part: AttemptNode, at: datetime, survivors: Sequence[dict[str, Any]] = ()) -> None:
     """The node proved that its tree is gone: its slots may be offered again.
 
@@ -129,7 +136,7 @@ def _name_the_best(attempt: Attempt) -> None:
     _decide(attempt, {"outcome": Outcome.FAILED, "actor": "", **decision})
 
 
-def _decide(attempt: Attempt, decision: dict[str, Any]) -> bool:
+def _decide(attempt: Attempt, decision: dict[str, Any], level: str = "crit") -> bool:
     """Write the outcome that a stopping attempt lacks; False when it does not lack one."""
     undecided = Attempt.objects.filter(pk=attempt.pk, status=Status.STOPPING, outcome="")
     if undecided.update(**decision) != 1:
@@ -137,7 +144,7 @@ def _decide(attempt: Attempt, decision: dict[str, Any]) -> bool:
     for name, value in decision.items():
         setattr(attempt, name, value)
     mirror(attempt, decision)
-    _tell(attempt, "crit", decision)
+    _tell(attempt, level, decision)
     return True
 
 

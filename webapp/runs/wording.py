@@ -44,9 +44,7 @@ REASONS: dict[str, str | Promise] = {
     "node_signal": _lazy("Stopped on %(node)s by a signal from outside of Paceline."),
     "node_restarted": _lazy("%(node)s was restarted."),
     "node_lost": _lazy("%(node)s has been silent for %(silent)s s, longer than the limit for lost nodes."),
-    "node_silent": _lazy(
-        "%(node)s has been silent for %(silent)s s while ranks of other nodes failed."
-    ),
+    "node_silent": _lazy("%(node)s has been silent for %(silent)s s while ranks of other nodes failed."),
     "start_unanswered": _lazy("%(node)s is there but did not take the order to start for %(seconds)s s."),
     "node_vanished": _lazy("%(node)s could not be reached any more while the run was starting."),
     "node_removed": _lazy("%(node)s was removed from the list of nodes."),
@@ -139,7 +137,7 @@ _OUTCOMES: dict[str, str | Promise] = {
 def outcome_sentence(attempt: Attempt) -> str:
     """How it ended, or is about to; empty while nothing is decided."""
     if not attempt.outcome:
-        return _("A rank failed. Finding out which was the first.") if attempt.status == Status.STOPPING else ""
+        return _("A rank failed. Finding out which was the first.") if attempt.is_undecided else ""
     text = REASONS.get(_word(attempt.reason, attempt.detail))
     return _fill(text, attempt.detail, actor=attempt.actor) if text else str(_OUTCOMES[attempt.outcome])
 
