@@ -13,11 +13,10 @@ from webapp.nodes.models import CommandKind
 from webapp.runs import attached, first_step, secrets, wording
 from webapp.runs.blame import Ending, blame_launcher, blame_rank, refine, refine_by_launcher
 from webapp.runs.counts import note_counts, with_gap
-from webapp.runs.first_failure import RANK_REASONS
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, RankState, Run, Status
 from webapp.runs.rank_reasons import last_line
 from webapp.runs.scheduler import next_port
-from webapp.runs.settle import fail, finish_part, settle, stop
+from webapp.runs.settle import fail, finish_part, settle, stop_by_node
 from webapp.runs.state import LIVE, locked, move, record
 
 PORT_TRIES = 3
@@ -130,7 +129,7 @@ def _rank_exited(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     if attempt.status in LIVE:
         record(attempt, "rank_exited", level="warn", rank=row.rank, at=row.exited_at, **told)
         blame_rank(attempt)
-    elif not attempt.outcome or (attempt.outcome == Outcome.FAILED and attempt.reason in RANK_REASONS):
+    elif attempt.status == Status.STOPPING:
         refine(attempt)
 
 
@@ -170,7 +169,7 @@ def _stopping(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     if known is not None:
         cause, reason = known
         detail = {"node": part.node_name, "seconds": attempt.run.spec.get("timeout")}
-        stop(attempt, cause=cause, reason=reason, actor=part.node_name, detail=detail)
+        stop_by_node(attempt, cause=cause, reason=reason, actor=part.node_name, detail=detail)
 
 
 def _finished(part: AttemptNode, attempt: Attempt, event: Event) -> None:
@@ -189,9 +188,9 @@ def _finished(part: AttemptNode, attempt: Attempt, event: Event) -> None:
         reason=_text(event, "reason"),
         text=_safe(attempt, last_line(_text(event, "detail"))),
     )
-    if attempt.status in LIVE or (attempt.status == Status.STOPPING and not attempt.outcome and ending.is_loss):
+    if attempt.status in LIVE or (attempt.is_undecided and ending.tells_why):
         blame_launcher(part, attempt, ending)
-    elif attempt.outcome == Outcome.FAILED:
+    elif attempt.status == Status.STOPPING and attempt.outcome == Outcome.FAILED:
         refine_by_launcher(part, attempt, ending)
     settle(attempt)
 
