@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
@@ -78,7 +79,8 @@ class Reader:
 
     def read(self) -> bool:
         stream = names.telemetry(7, "n")
-        for entry_id, fields in self._client.xrange(stream):
+        entries: Any = self._client.xrange(stream)
+        for entry_id, fields in entries:
             if int(fields[b"b"]) == len(self.applied) + 1:
                 self.applied.append(int(fields[b"b"]))
             self._client.xdel(stream, entry_id)

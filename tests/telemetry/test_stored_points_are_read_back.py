@@ -202,6 +202,18 @@ def test_many_keys_are_paged_and_searched_by_name():
     assert len(read.metrics(attempt)) == 901
 
 
+def test_a_thousand_keys_are_the_same_while_the_run_lives_and_after():
+    attempt = builders.running_attempt()
+    for seq in (1, 2):
+        tail(attempt, seq, values=[values(f"layer{k}/grad", 0, {seq: float(k)}) for k in range(1_000)])
+    live = {m.name for m in read.metrics(attempt, limit=5_000)}
+    before = read.series(attempt, "layer999/grad").values.tolist()
+    stored(attempt)
+    assert {m.name for m in read.metrics(attempt, limit=5_000)} == live
+    assert len(live) == 1_000
+    assert read.series(attempt, "layer999/grad").values.tolist() == before == [[999.0], [999.0]]
+
+
 def test_all_phases_of_a_step_add_up_to_it():
     attempt = builders.running_attempt()
     tail(attempt, 1, steps=[steps([0, 1], range(10), slow={1: 30})])
