@@ -90,7 +90,7 @@ def test_the_ledger_tab_has_the_numbers_of_the_api_and_follows_them(shown: Shown
     rows = shown.page.locator("[data-test=ledger-ranks] tr:has(td)")
     expect(rows).to_have_count(4)
     expect(shown.page.locator("[data-test=ledger-finding]")).to_have_text(
-        "4 of 4 ranks lack steps: 136 of 160 are stored."
+        "All 4 ranks lack steps: 136 of 160 are stored."
     )
     told = asker("viewer").get(f"/runs/{shown.attempt.run.uid}/ledger").json()["ranks"]
     for rank, row in enumerate(rows.all()):

@@ -15,7 +15,7 @@ def account(made: int = 1000, gaps: tuple[tuple[int, int, str], ...] = (), dropp
 
 
 def said(parts: list[tuple[str, str]]) -> str:
-    return "".join(text for text, _tone in parts)
+    return "".join(text for text, _tone in parts).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def ledger(n: int, **odd: dict[str, Any]) -> dict[str, Any]:
@@ -41,6 +41,10 @@ FULL = ((120, 131, "disk_full"),)
         (
             ledger(4, r1=account(1000, FULL, 12), r3=account(1000, FULL, 12)),
             "2 of 4 ranks lack steps: 3,976 of 4,000 are stored.",
+        ),
+        (
+            ledger(2, r0=account(1000, FULL, 12), r1=account(1000, FULL, 12)),
+            "Both ranks lack steps: 1,976 of 2,000 are stored.",
         ),
         (ledger(1, r0=account(1000, FULL, 12)), "The rank lacks steps: 988 of 1,000 are stored."),
     ],
@@ -103,7 +107,7 @@ def test_the_parts_of_the_bar_join_and_make_up_the_whole() -> None:
     assert sum(part.share for part in parts) == pytest.approx(100, abs=0.01)
     for before, after in pairwise(parts):
         assert after.start == pytest.approx(before.start + before.share, abs=0.01)
-    assert parts[5].share_text == "< 1 %"
+    assert parts[5].share_text == "< 1\N{NO-BREAK SPACE}%"
 
 
 def test_the_finding_tells_what_counted_and_the_largest_loss() -> None:

@@ -38,10 +38,10 @@ class Piece:
     @property
     def share_text(self) -> str:
         if 0 < self.share < _LITTLE:
-            return "< 1 %"
+            return "< 1\N{NO-BREAK SPACE}%"
         if 100 - _LITTLE < self.share < 100:
-            return "> 99 %"
-        return f"{self.share:.0f} %"
+            return "> 99\N{NO-BREAK SPACE}%"
+        return f"{self.share:.0f}\N{NO-BREAK SPACE}%"
 
 
 def whole(hours: Mapping[str, Any]) -> float:

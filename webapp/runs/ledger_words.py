@@ -52,6 +52,7 @@ class Row:
     gaps: list[str] = field(default_factory=list)
     more: int = 0  # gaps that are not told
     lacks: bool = False
+    pending: int = 0
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,8 @@ def _who_lacks(lacking: list[str], n: int) -> str:
         return _("The rank lacks steps")
     if len(lacking) == 1:
         return _("Rank %(rank)s lacks steps") % {"rank": lacking[0]}
+    if len(lacking) == n:
+        return (_("Both ranks lack steps") if n == 2 else _("All %(n)s ranks lack steps")) % {"n": n}
     return _("%(lacking)s of %(n)s ranks lack steps") % {"lacking": len(lacking), "n": n}
 
 
@@ -160,7 +163,8 @@ def _alike(told: Mapping[int, Account], nodes: Mapping[int, str], *, fold: bool)
 def _row(ranks: list[int], accounts: list[Account]) -> Row:
     sums = {name: sum(account[name] for account in accounts) for name in ("made", "sent", "stored", "dropped")}
     lack = any(lacks(account) for account in accounts)
+    pending = sum(_pending(account) for account in accounts)
     alike = all(account["gaps"] == accounts[0]["gaps"] for account in accounts)
     gaps = accounts[0]["gaps"] if alike else []
     shown = [gap_text(*gap) for gap in gaps[:_SHOWN_GAPS]]
-    return Row(spans(ranks), len(ranks), **sums, gaps=shown, more=len(gaps) - len(shown), lacks=lack)
+    return Row(spans(ranks), len(ranks), **sums, gaps=shown, more=len(gaps) - len(shown), lacks=lack, pending=pending)

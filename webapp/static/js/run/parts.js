@@ -39,9 +39,11 @@ export function replace(fresh, came) {
     const name = part.dataset.part, old = document.querySelector(`[data-part="${name}"]`);
     if (!old || came.get(name) === part.innerHTML) continue;
     // An open menu or a focused button stays; the next state brings the part again.
-    if (old.querySelector("details[open]") || old.contains(document.activeElement)) continue;
+    const focused = old.contains(document.activeElement) && document.activeElement;
+    if (old.querySelector("details[open]") || (focused && !focused.matches("[role=region]"))) continue;
     came.set(name, part.innerHTML);
     old.replaceWith(part);
+    if (focused) part.querySelector("[role=region]")?.focus({preventScroll: true});
   }
 }
 
