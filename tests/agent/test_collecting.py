@@ -2,11 +2,12 @@
 
 import json
 import math
+import os
 import struct
 from pathlib import Path
 
 from trainer_agent.agent.collect import Collector
-from trainer_agent.agent.outbox import Outbox
+from trainer_agent.agent.outbox import LOGS_UNTIL, Outbox
 from trainer_agent.agent.sample import Sample
 from trainer_agent.agent.spool import Spool
 from trainer_agent.agent.tail import CHUNK, LogTail
@@ -152,3 +153,27 @@ def test_a_full_spool_drops_samples_first_counts_them_and_leaves_the_rest_where_
     roomy.flush({})
     assert batches(roomy)[-1].steps[0].n == 1
     assert batches(roomy)[-1].samples[0].metric == "rank/rss"
+
+
+def test_a_spool_that_fills_up_gives_up_samples_then_logs_and_step_records_last(tmp_path: Path):
+    (tmp_path / "ranks").mkdir()
+    log = tmp_path / "ranks" / "rank0.log"
+    log.write_bytes(os.urandom(3_550))
+    ring = steps_ring(tmp_path)
+    box = outbox(tmp_path, limit=4_000)
+    box.flush({})
+    assert box.spool.has_room(1.0)
+    assert not box.spool.has_room(LOGS_UNTIL)
+    with log.open("ab") as file:
+        file.write(b"more")
+    put_step(ring, 0)
+    box.add_samples([Sample("rank/rss", 0, 1.0, 5.0)] * 3)
+    box.flush({})
+    told = batches(box)[-1]
+    assert (told.logs, told.samples) == ([], [])
+    assert told.steps[0].n == 1
+    assert [e.data for e in told.events] == [{"what": "samples", "count": 3, "reason": "spool_full"}]
+    box.close()
+    roomy = outbox(tmp_path)
+    roomy.flush({})
+    assert [part.data for part in batches(roomy)[-1].logs] == [b"more"]

@@ -15,7 +15,7 @@ from trainer_agent.shim.log_file import LogFile
 
 PIPE_BYTES = 1024 * 1024  # what the rank may print while this process is held up
 CHUNK = 256 * 1024
-QUIET, LONGEST = 0.2, 2.0  # seconds after the rank's end for children that print on: between two words, and in all
+QUIET, LONGEST = 0.2, 0.8  # seconds after the rank's end for children that print on: between two words, and in all
 SLOW_DISK = 30.0  # seconds for what the rank itself printed last
 _F_SETPIPE_SZ = 1031
 
