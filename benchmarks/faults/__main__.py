@@ -15,6 +15,7 @@ import argparse
 import json
 import random
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -48,6 +49,7 @@ def main() -> int:
     """Run it; the exit code."""
     asked = arguments()
     told = Told()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # cleans up like Ctrl-C
     with attacked() as product:
         told("ready", f"{product.product.url}, seed {asked.seed}")
         try:

@@ -89,6 +89,7 @@ def attacked() -> Iterator[Attacked]:
             made.begin()
             yield made
         finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # cleaning up is not cut short by a second Ctrl-C
             made.end()
 
 

@@ -19,10 +19,17 @@ def lies(planned: Planned, run: dict[str, Any], books: list[Book]) -> Iterator[s
         yield f"{planned.uid} {outcome} ({run['reason']}), but every rank ended with 0"
     if run["ended_at"] is None:
         yield f"{planned.uid} has ended without a time"
+    if _found_no_disk(run) and not codes:
+        return
     yield from _against_the_plan(planned, run)
     first = {book.rank: book.code for book in books if book.attempt == 1}
-    if planned.ending == "retry" and first.get(planned.rank) != 3:
+    if planned.ending == "retry" and first and first.get(planned.rank) != 3:
         yield f"{planned.uid} was to fail in rank {planned.rank}, but the first attempt's ranks ended with {first}"
+
+
+def _found_no_disk(run: dict[str, Any]) -> bool:
+    """A node whose disk is full starts nothing, and says why."""
+    return run["outcome"] == "failed" and run["cause"] == "node" and "No space" in run["sentence"]
 
 
 def _against_the_plan(planned: Planned, run: dict[str, Any]) -> Iterator[str]:
