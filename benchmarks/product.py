@@ -62,10 +62,10 @@ def product(*, nodes: int = 2, slots: int = 2) -> Iterator[Product]:
             up.wait(20)
 
 
-def start_up(home: Path, port: int, *, nodes: int, slots: int) -> "subprocess.Popen[bytes]":
+def start_up(home: Path, port: int, *, nodes: int, slots: int, address: str = "127.0.0.1") -> "subprocess.Popen[bytes]":
     """The process of `manage.py up`, which writes to `up.log` in the home."""
     command = [sys.executable, "manage.py", "up", "--home", str(home), "--port", str(port)]
-    command += ["--nodes", str(nodes), "--slots", str(slots)]
+    command += ["--nodes", str(nodes), "--slots", str(slots), "--address", address]
     environment = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     with (home / "up.log").open("ab") as log:
         return subprocess.Popen(command, cwd=REPO, env=environment, stdout=log, stderr=log)

@@ -1,4 +1,4 @@
-"""Print a one-time token that admits a node."""
+"""Print one-time tokens, each of which admits a node."""
 
 from argparse import ArgumentParser
 
@@ -8,10 +8,12 @@ from webapp.nodes.enrol import issue_join_token
 
 
 class Command(BaseCommand):
-    help = "Print a token for `paceline join`: it admits one machine, once."
+    help = "Print tokens for `paceline join`: each admits one machine, once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--minutes", type=int, default=60, help="how long it may be used (60)")
+        parser.add_argument("--count", type=int, default=1, help="how many, one a line (1)")
 
-    def handle(self, *args: object, minutes: int, **options: object) -> None:
-        self.stdout.write(issue_join_token(None, minutes))
+    def handle(self, *args: object, minutes: int, count: int, **options: object) -> None:
+        for _number in range(count):
+            self.stdout.write(issue_join_token(None, minutes))
