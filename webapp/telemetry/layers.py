@@ -103,14 +103,15 @@ def _children(level: int, below: dict[Key, Block], stored: Stored, extents: dict
         changed[key.name].add(key)
     found: set[Key] = set()
     for name, keys in changed.items():
-        if name not in extents or not _exists(level, extents[name]):
+        if name not in extents or not exists(level, extents[name]):
             continue
         found |= keys
         old = stored.extent(name)
-        if old is not None and not _exists(level, old):
+        if old is not None and not exists(level, old):
             found.add(Key(name, level - 1, old[0] // span(level - 1)))
     return found
 
 
-def _exists(level: int, extent: tuple[int, int]) -> bool:
+def exists(level: int, extent: tuple[int, int]) -> bool:
+    """Whether a metric from its first to its last index has this level: where the one below has several blocks."""
     return extent[0] // span(level - 1) != extent[1] // span(level - 1)

@@ -7,7 +7,7 @@ from functools import cached_property
 from django.db.models import Q, Sum
 
 from webapp.telemetry.blocks import Block, decode, empty
-from webapp.telemetry.layers import MAX_LEVEL, Key
+from webapp.telemetry.layers import MAX_LEVEL, Key, exists
 from webapp.telemetry.merge import cut, joined, roll_up, span, stride
 from webapp.telemetry.models import Metric, Segment
 from webapp.telemetry.series import Series, series_of
@@ -48,8 +48,7 @@ class View:
         return replace(block, index=block.index + self.moved)
 
     def within(self, lo: int, hi: int) -> "View":
-        """The same in a smaller window. The metric's levels are known from the larger one."""
-        self.levels  # noqa: B018
+        """The same in a smaller window."""
         view = copy(self)
         view.__dict__.pop("rows", None)
         view.lo, view.hi = lo - self.moved, hi - self.moved
@@ -124,8 +123,9 @@ class View:
 
     @cached_property
     def levels(self) -> set[int]:
-        """Levels that are stored, the raw one always."""
-        return {0, *self.rows}
+        """Levels that the metric has, the raw one always."""
+        extent = (self.first - self.moved, self.last - self.moved)
+        return {0, *(level for level in range(1, MAX_LEVEL + 1) if exists(level, extent))}
 
     def _covers(self, level: int) -> Q:
         q = Q(level=level)

@@ -16,10 +16,11 @@ from webapp.telemetry.panel_lines import Draw, Panel
 from webapp.telemetry.points import BUSBW, LOCAL, STEP, TRANSFER, WAIT
 from webapp.telemetry.read import Series
 from webapp.telemetry.spread import late_rank, middle_of, noise_of
-from workers.ingest.window import STEPS, Fresh, Window
+from workers.ingest.window import STEPS, WAIT_S, Fresh, Window
 
 EVERY_S = 0.2
 HOLES_EVERY_S = 1.0
+QUIET_HOLES_EVERY_S = 5.0
 MOST_CELLS = 6_000  # of all heatmaps of one frame; a page reads by itself what a frame lacks
 _LOOK_EVERY_S = 0.05  # for steps that wait for a rank, while nothing comes in
 _WORST_EVERY_S = 5.0  # so that equal ranks do not take turns
@@ -39,6 +40,7 @@ class Frames:
         self._log_ends: dict[int, int] = {}
         self._holes: list[dict[str, Any]] = []  # as the last frame told them
         self._holes_at = 0.0
+        self._older: list[holes.Hole] | None = None
 
     def learn_places(self) -> None:
         """Read again which ranks are on which node."""
@@ -75,14 +77,25 @@ class Frames:
 
     def publish_holes(self, now: float) -> None:
         """The holes, if it is time to look and they are others than before."""
-        if now < self._holes_at or not (self._holes or self.window.may_have_holes(now)):
+        if now < self._holes_at:
             return
-        self._holes_at = now + HOLES_EVERY_S
-        found = holes.of_attempt(Attempt.objects.get(pk=self.attempt.pk))
-        if found != self._holes:
-            self._holes = found
-            made = {"holes": holes.as_panel(found)}
-            frame(self.attempt.run.uid, "panels", attempt=self.attempt.number, panels=made)
+        quiet = self.window.quiet_s(now) > WAIT_S
+        if quiet or self._holes or self.window.lacks():
+            found = self._older_holes() + holes.of_attempt(Attempt.objects.get(pk=self.attempt.pk))
+            if found != self._holes:
+                self._holes = found
+                made = {"holes": holes.as_panel(found)}
+                frame(self.attempt.run.uid, "panels", attempt=self.attempt.number, panels=made)
+        # What no data comes from may be an attempt of long steps: its node's counts tell at leisure.
+        self._holes_at = now + (QUIET_HOLES_EVERY_S if quiet and not self._holes else HOLES_EVERY_S)
+
+    def _older_holes(self) -> list[holes.Hole]:
+        """Of the attempts before, what this one did not do again. They change no more, or hardly ever."""
+        if self._older is None:
+            run = Attempt.objects.filter(run=self.attempt.run_id, number__lt=self.attempt.number)
+            self._older = [hole for one in run.select_related("run") for hole in holes.of_attempt(one)]
+        begin = self.attempt.first_step if self.window.blocks.get(STEP) is not None else None
+        return [hole for hole in self._older if begin is None or hole["from"] < begin]
 
     def _panels(self, fresh: Fresh, now: float) -> dict[str, Panel]:
         made = self._step_panels(fresh.steps, now) if fresh.steps else {}

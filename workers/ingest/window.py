@@ -98,11 +98,15 @@ class Window:
         """Whether something is not published yet."""
         return bool(self._arrived or self._named or self._filled)
 
-    def may_have_holes(self, now: float) -> bool:
-        """Whether published steps lack ranks or numbers, or nothing came for a while. `now`: monotonic seconds."""
+    def quiet_s(self, now: float) -> float:
+        """Seconds since something was stored. `now`: monotonic seconds."""
+        return now - self._added_at
+
+    def lacks(self) -> bool:
+        """Whether published steps lack ranks or numbers."""
         block = self.blocks.get(STEP)
-        if now - self._added_at > WAIT_S or block is None:
-            return True
+        if block is None:
+            return False
         settled = ~np.isin(block.index, list(self._arrived))
         index = block.index[settled]
         whole = block.columns.size == self.world_size and bool(block.present[settled].all())
