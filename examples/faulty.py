@@ -89,7 +89,7 @@ def between_steps(faults: "Faults") -> None:
 
 
 def gather(loss: Tensor, faults: "Faults") -> None:
-    """Every rank's loss. `skip` leaves it out; of another kind than DDP's collectives, none of which so replaces it."""
+    """The loss of each rank. A collective unlike those of DDP: none of theirs takes the place of a skipped one."""
     if faults.now("skip"):
         return
     mine = torch.full((64_000,), float(loss)) if faults.now("mismatch") else loss.reshape(1)
