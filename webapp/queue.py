@@ -11,6 +11,7 @@ log = logging.getLogger(__name__)
 
 PLACE = "workers.dispatch.place"
 SEND = "workers.dispatch.send_commands"
+CONCLUDE = "workers.hang.conclude"
 
 
 def hint(task: str, *args: object) -> None:
@@ -18,8 +19,13 @@ def hint(task: str, *args: object) -> None:
     transaction.on_commit(lambda: _send(task, args))
 
 
-def _send(task: str, args: tuple[object, ...]) -> None:
+def later(task: str, seconds: float, *args: object) -> None:
+    """The same, not before so many seconds."""
+    _send(task, args, countdown=seconds)
+
+
+def _send(task: str, args: tuple[object, ...], countdown: float | None = None) -> None:
     try:
-        app.send_task(task, args=args, retry=False)
+        app.send_task(task, args=args, retry=False, countdown=countdown)
     except (OperationalError, OSError) as error:
         log.warning("hint %s%s not sent, the sweep will find it: %s", task, args, error)

@@ -15,9 +15,11 @@ from webapp.incidents.lifecycle import Report
 from webapp.incidents.models import Incident, Watch
 from webapp.nodes.models import Slot
 from webapp.runs.models import Attempt, Status
+from workers import hang, idle
 from workers.detect.baseline import Baseline, Usual, learn
 from workers.detect.finding import INPUT, NETWORK, REGRESSION, STRAGGLER, STRUCTURAL, WANDERING, Finding
 from workers.detect.judge import judge
+from workers.fresh import is_fresh
 from workers.recent import between, newest
 
 log = logging.getLogger(__name__)
@@ -33,9 +35,16 @@ def look() -> None:
     now = timezone.now()
     for attempt in Attempt.objects.filter(status=Status.RUNNING).select_related("run"):
         try:
-            look_at(attempt, now)
+            if is_fresh(attempt, now):
+                look_at(attempt, now)
+                idle.look_at_talk(attempt, now)
+                hang.look_at(attempt, now)
         except DatabaseError:
             log.exception("attempt %s could not be looked at, the next look tries again", attempt.pk)
+    try:
+        idle.look_at_slots(now)
+    except DatabaseError:
+        log.exception("held slots could not be looked at, the next look tries again")
     still = Incident.objects.filter(closed_at=None, attempt__status=Status.ENDED).values_list("attempt", flat=True)
     for attempt in Attempt.objects.filter(pk__in=set(still)).select_related("run"):
         lifecycle.end(attempt, now)

@@ -61,6 +61,16 @@ def apply(
 
 
 @transaction.atomic
+def over(attempt: Attempt, kinds: Iterable[str], now: datetime, *, spare: Iterable[str] = ()) -> None:
+    """The open incidents of these kinds are plainly over; those of `spare` subjects stay."""
+    rows = list(attempt.incidents.filter(closed_at=None, kind__in=list(kinds)).exclude(subject__in=list(spare)))
+    for row in rows:
+        _close(row, now)
+    if rows:
+        _tell(attempt)
+
+
+@transaction.atomic
 def end(attempt: Attempt, now: datetime) -> None:
     """The attempt has ended, and its incidents with it."""
     rows = list(attempt.incidents.filter(closed_at=None))
@@ -164,7 +174,7 @@ def _tell(attempt: Attempt) -> None:
     """The list row says what is worst now; pages read again."""
     run = attempt.run
     if run.attempt_count == attempt.number:
-        worst = sorted(attempt.incidents.filter(closed_at=None), key=lambda row: (-_rank(row.severity), -row.slowdown))
+        worst = sorted(attempt.incidents.filter(closed_at=None), key=_how_bad)
         run.health = _health(worst[0]) if worst else {}
         Run.objects.filter(pk=run.pk, attempt_count=attempt.number).update(health=run.health)
     run_changed(run)
@@ -178,3 +188,8 @@ def _health(row: Incident) -> dict[str, Any]:
 
 def _rank(severity: str) -> int:
     return list(Severity.values).index(severity)
+
+
+def _how_bad(row: Incident) -> tuple[bool, int, float]:
+    """Sorts the worst first; a hang has no slowdown and is worse than any."""
+    return row.kind != "hang", -_rank(row.severity), -row.slowdown

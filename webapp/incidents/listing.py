@@ -25,6 +25,7 @@ KINDS: dict[str, str | Promise] = {
     "device": _("device"),
     "telemetry": _("numbers missing"),
     "idle": _("idle slots"),
+    "alone": _("ranks train alone"),
 }
 _STATES = {"open": Q(closed_at=None), "closed": Q(closed_at__isnull=False)}
 
@@ -101,6 +102,7 @@ def _found(user: User, asked: Asked) -> QuerySet[Incident]:
 
 def _ordered(rows: QuerySet[Incident]) -> QuerySet[Incident]:
     weight = {severity: place for place, severity in enumerate(reversed(Severity.values))}
-    worst = [When(closed_at=None, severity=severity, then=Value(place)) for severity, place in weight.items()]
+    worst = [When(closed_at=None, kind="hang", then=Value(-1))]
+    worst += [When(closed_at=None, severity=severity, then=Value(place)) for severity, place in weight.items()]
     rows = rows.annotate(place=Case(*worst, default=Value(len(weight)), output_field=IntegerField()))
     return rows.order_by("place", F("closed_at").desc(nulls_first=True), "-slowdown", "-opened_at", "-pk")

@@ -94,11 +94,25 @@ class Autopsy(models.Model):
     incident = models.ForeignKey(Incident, on_delete=models.SET_NULL, null=True, related_name="autopsies")
     asked_at = models.DateTimeField(default=timezone.now)
     asked_by = models.CharField(max_length=150, blank=True)  # a person; empty: the hang watch
-    ranks = models.JSONField(default=dict)  # rank -> what its node found, see incidents/autopsy.py
-    verdict = models.JSONField(default=dict)
+    verdict = models.JSONField(default=dict)  # the fields of `hang/verdict.py`; empty: nobody has judged yet
 
     class Meta:
         ordering = ["-pk"]
 
     def __str__(self) -> str:
         return f"autopsy of {self.attempt_id}"
+
+
+class AutopsyRank(models.Model):
+    """What one rank was doing; see `hang/facts.py`. A row of its own, for an attempt may have a thousand."""
+
+    autopsy = models.ForeignKey(Autopsy, on_delete=models.CASCADE, related_name="ranks")
+    rank = models.PositiveIntegerField()
+    facts = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["rank"]
+        constraints = [models.UniqueConstraint(fields=["autopsy", "rank"], name="one_answer_per_rank")]
+
+    def __str__(self) -> str:
+        return f"rank {self.rank} of {self.autopsy}"

@@ -6,6 +6,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from webapp.incidents import presence_words
+from webapp.incidents.hang import words as hang_words
 from webapp.incidents.models import Incident
 from webapp.runs.templatetags.figures import ms
 
@@ -40,6 +42,20 @@ _NEXT: dict[str, str | Promise] = {
 }
 
 
+# Where the kind says more than the cause.
+_NEXT_OF_KIND: dict[str, str | Promise] = {
+    "wandering": _lazy(
+        "Compare what the ranks are given: inputs of different lengths make another rank late each time. Even them out."
+    ),
+    "structural": _NEXT["code"],
+    "regression": _lazy(
+        "See what changed at this step: input sizes, a new part of the script, clocks, or other jobs on the nodes."
+    ),
+    "input": _lazy("Give the loaders more workers, or look at the storage that all of them read from."),
+    "hang": _lazy("Look at this rank's stack and its last log lines. Then stop the run and resume from a checkpoint."),
+}
+
+
 def sentence(row: Incident) -> str:
     """What is wrong and what it costs, in one sentence or two."""
     return _SAYS.get(row.kind, _other)(row)
@@ -47,7 +63,11 @@ def sentence(row: Incident) -> str:
 
 def next_step(row: Incident) -> str:
     """What a person does next."""
-    return str(_NEXT.get(row.cause, _NEXT["unknown"]))
+    if row.evidence.get("hang"):
+        return hang_words.next_step(row.evidence["hang"])
+    if row.kind in presence_words.SAYS:
+        return presence_words.next_step(row.kind, row.evidence)
+    return str(_NEXT_OF_KIND.get(row.kind) or _NEXT.get(row.cause, _NEXT["unknown"]))
 
 
 def where(row: Incident) -> str:
@@ -82,6 +102,8 @@ def ranks_of(row: Incident) -> list[int]:
 
 def cause(row: Incident) -> str:
     """“Probable cause: a slow device.” until a second signal confirms it."""
+    if row.evidence.get("hang") or row.kind in presence_words.SAYS:
+        return ""
     if row.cause in ("", "unknown"):
         return _("The cause is not known yet.")
     told = PARTS.get(row.cause, row.cause)
@@ -161,12 +183,25 @@ def _input(row: Incident) -> str:
 
 
 def _hang(row: Incident) -> str:
+    if row.evidence.get("hang"):
+        return hang_words.sentence(row.evidence["hang"], _standstill(row), "" if row.subject == "job" else where(row))
     told = {"who": where(row), "step": _step(row), "doing": row.evidence.get("doing", "")}
     if row.rank is None and row.node_rank is None:
         return _("Nothing moves since step %(step)s, and every rank is at the same place.") % told
     if told["doing"]:
         return _("Nothing moves since step %(step)s. %(who)s did not come along: %(doing)s.") % told
     return _("Nothing moves since step %(step)s. %(who)s did not come along.") % told
+
+
+def _standstill(row: Incident) -> str:
+    if row.opened_step is None:
+        return _("No step was made since the ranks started.")
+    return _("Nothing moves since step %s.") % _step(row)
+
+
+def _presence(row: Incident) -> str:
+    name = _node(row, row.node_rank) if row.node_rank is not None else ""
+    return presence_words.SAYS[row.kind](row.evidence, name)
 
 
 def _other(row: Incident) -> str:
@@ -181,6 +216,7 @@ _SAYS: dict[str, Callable[[Incident], str]] = {
     "network": _network,
     "input": _input,
     "hang": _hang,
+    **dict.fromkeys(presence_words.SAYS, _presence),
 }
 
 

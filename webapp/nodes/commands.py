@@ -20,10 +20,11 @@ log = logging.getLogger(__name__)
 
 RESEND_AFTER_S = 5.0
 KEPT_PER_NODE = 1_000
+ASKED_FOR_S = 20.0  # a question what ranks do now is not worth asking later
 
 
 def order(kind: CommandKind, node: Node, attempt: Attempt, **arguments: object) -> Command:
-    """Write a start or stop and hint that there is one to send."""
+    """Write a start, stop or autopsy and hint that there is one to send."""
     command = Command.objects.create(node=node, attempt=attempt, attempt_key=attempt.pk, kind=kind, arguments=arguments)
     hint(SEND)
     return command
@@ -49,6 +50,12 @@ def accept_start(node: Node | None, attempt_key: int, command: int | None) -> No
     starts = Command.objects.filter(node=node, attempt_key=attempt_key, kind=CommandKind.START, accepted_at=None)
     known = Q() if command is None else Q(pk__lte=command)
     starts.filter(known).update(accepted_at=timezone.now())
+
+
+def accept_autopsy(node: Node | None, attempt_key: int, asked: int) -> None:
+    """The node has answered this question."""
+    questions = Command.objects.filter(node=node, attempt_key=attempt_key, kind=CommandKind.AUTOPSY, accepted_at=None)
+    questions.filter(arguments__asked=asked).update(accepted_at=timezone.now())
 
 
 def order_starts(attempt: Attempt) -> None:
@@ -114,6 +121,8 @@ def to_wire(command: Command) -> messages.Command | None:
         return messages.StopAttempt(
             v=messages.WIRE_VERSION, id=command.pk, attempt=command.attempt_key, **command.arguments
         )
+    if command.kind == CommandKind.AUTOPSY:
+        return _autopsy(command)
     part = AttemptNode.objects.filter(attempt=command.attempt_key, node=command.node).select_related("attempt__run")
     found = part.first()
     return None if found is None else _start(command, found)
@@ -122,6 +131,14 @@ def to_wire(command: Command) -> messages.Command | None:
 def _after(entry_id: bytes) -> str:
     moment, _, count = entry_id.decode().partition("-")
     return f"{moment}-{int(count) + 1}"
+
+
+def _autopsy(command: Command) -> messages.AutopsyAttempt | None:
+    if timezone.now() - command.created_at > timedelta(seconds=ASKED_FOR_S):
+        return None
+    return messages.AutopsyAttempt(
+        v=messages.WIRE_VERSION, id=command.pk, attempt=command.attempt_key, **command.arguments
+    )
 
 
 def _start(command: Command, part: AttemptNode) -> messages.StartAttempt:

@@ -79,6 +79,7 @@ class CommandKind(models.TextChoices):
     START = "start"
     STOP = "stop"
     FORGET = "forget"
+    AUTOPSY = "autopsy"
 
 
 class Command(models.Model):
@@ -91,7 +92,7 @@ class Command(models.Model):
     attempt = models.ForeignKey("runs.Attempt", on_delete=models.CASCADE, null=True, related_name="commands")
     attempt_key = models.BigIntegerField()  # outlives a deleted attempt
     kind = models.CharField(max_length=8, choices=CommandKind.choices)
-    arguments = models.JSONField(default=dict)  # signal, grace, reason: never a secret
+    arguments = models.JSONField(default=dict)  # signal, grace, reason, asked: never a secret
     created_at = models.DateTimeField(default=timezone.now)
     sent_at = models.DateTimeField(null=True)
     accepted_at = models.DateTimeField(null=True)

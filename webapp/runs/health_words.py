@@ -19,6 +19,7 @@ _JOB: dict[str, str | Promise] = {
     "device": gettext_lazy("device slow"),
     "telemetry": gettext_lazy("numbers missing"),
     "idle": gettext_lazy("slots held, nothing runs"),
+    "alone": gettext_lazy("ranks train alone"),
 }
 _NAMED: dict[str, str | Promise] = {
     "straggler": gettext_lazy("%s slow"),

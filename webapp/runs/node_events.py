@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 from django.utils import timezone
 
 from trainer_agent.wire.messages import Event
+from webapp.incidents import autopsy
 from webapp.live.publish import run_changed
 from webapp.nodes.commands import accept, accept_start, order_starts
 from webapp.nodes.models import CommandKind
@@ -161,6 +162,12 @@ def _counted(part: AttemptNode, attempt: Attempt, event: Event) -> None:
         note_counts(part.node, attempt.pk, {event.rank: made}, {event.rank: taken or 0})
 
 
+def _autopsy(part: AttemptNode, attempt: Attempt, event: Event) -> None:
+    asked = _whole(event, "asked")
+    if asked is not None and _rank(part, event) is not None:
+        autopsy.take(part, asked, event)
+
+
 def _stopping(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     accept(part.node, attempt.pk, CommandKind.START, CommandKind.STOP)
     told: dict[str, Any] = {"signal": _text(event, "signal"), "grace": event.data.get("grace")}
@@ -246,6 +253,7 @@ _HANDLERS: dict[str, Callable[[AttemptNode, Attempt, Event], None]] = {
     "rank_exited": _rank_exited,
     "dropped": _dropped,
     "counted": _counted,
+    "autopsy": _autopsy,
     "stopping": _stopping,
     "finished": _finished,
 }

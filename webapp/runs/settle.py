@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from webapp.incidents import stepless
 from webapp.nodes.commands import accept, order, order_forget, withdraw_start
 from webapp.nodes.models import CommandKind, Slot
 from webapp.queue import PLACE, hint
@@ -124,6 +125,7 @@ def settle(attempt: Attempt) -> bool:
         ended = move(attempt, (Status.STOPPING,), status=Status.ENDED, ended_at=now)
     if ended:
         record(attempt, "ended", level=_level(attempt.outcome), outcome=attempt.outcome)
+        stepless.note(attempt)
     return ended
 
 

@@ -67,6 +67,20 @@ def examine(dumps: Iterable[Dump]) -> Verdict:
     )
 
 
+def called_fewer(dumps: Iterable[Dump]) -> tuple[int, ...]:
+    """The ranks that called the fewest collectives, where all run in one group: also of gloo, which does not say how
+    many are completed.
+    """
+    by_rank = {dump.rank: dump for dump in dumps}
+    groups = _collective_groups(by_rank)
+    if len(groups) != 1:
+        return ()
+    ((name, members),) = groups.items()
+    called = {rank: by_rank[rank].groups[name].enqueued for rank in members}
+    least = min(called.values())
+    return tuple(rank for rank in members if called[rank] == least < max(called.values()))
+
+
 def _different_calls(dumps: dict[int, Dump]) -> Verdict | None:
     """The earliest number in a group under which not all ranks called the same."""
     calls: dict[tuple[str, int], dict[int, Entry]] = defaultdict(dict)

@@ -1,0 +1,114 @@
+"""Autopsies: the nodes are asked what every rank of an attempt is doing, and their answers are kept."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from trainer_agent.wire.messages import Event
+from webapp.incidents.hang.facts import Facts, facts_of
+from webapp.incidents.hang.verdict import Verdict, judge
+from webapp.incidents.models import Autopsy, AutopsyRank, Incident
+from webapp.nodes.commands import accept_autopsy, order
+from webapp.nodes.models import CommandKind
+from webapp.nodes.reach import is_reachable
+from webapp.queue import CONCLUDE, hint
+from webapp.runs import secrets
+from webapp.runs.models import Attempt, AttemptNode, RankState
+
+ANSWERED_IN = timedelta(seconds=6)  # after it no more answers are waited for
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """`ranks` answered; of `silent` ones nothing is known, since their node cannot be reached or said nothing."""
+
+    ranks: dict[int, Facts]
+    silent: frozenset[int]
+    unreachable: frozenset[int]
+    asked: int
+
+
+@transaction.atomic
+def ask(attempt: Attempt, *, by: str = "", incident: Incident | None = None) -> Autopsy:
+    """Ask every node that still holds a part. `by`: a person; empty: the hang watch."""
+    row = Autopsy.objects.create(attempt=attempt, asked_by=by, incident=incident)
+    for part in attempt.parts.filter(finished_at=None, node__isnull=False).select_related("node"):
+        assert part.node is not None
+        order(CommandKind.AUTOPSY, part.node, attempt, asked=row.pk)
+    return row
+
+
+def take(part: AttemptNode, asked: int, event: Event) -> None:
+    """One rank's answer, inside ingest's transaction. An answer to nobody's question is no error."""
+    row = Autopsy.objects.filter(pk=asked, attempt=part.attempt_id).first()
+    if row is None or event.rank is None:
+        return
+    accept_autopsy(part.node, part.attempt_id, asked)
+    facts = msgspec.to_builtins(facts_of({**event.data, "log": _redacted(part.attempt, event.data.get("log"))}))
+    AutopsyRank.objects.update_or_create(autopsy=row, rank=event.rank, defaults={"facts": facts})
+    if row.ranks.count() >= part.attempt.ranks.count():
+        hint(CONCLUDE, row.pk)
+
+
+def answers(row: Autopsy) -> Answers:
+    """What is known now."""
+    ranks = {one.rank: facts_of(one.facts) for one in row.ranks.all()}
+    places = dict(RankState.objects.filter(attempt=row.attempt_id).values_list("rank", "node_rank"))
+    now = timezone.now()
+    away = {
+        part.node_rank
+        for part in row.attempt.parts.filter(finished_at=None).select_related("node")
+        if part.node is None or not is_reachable(part.node, now)
+    }
+    silent = frozenset(places) - frozenset(ranks)
+    return Answers(ranks, silent, frozenset(rank for rank in silent if places[rank] in away), len(places))
+
+
+def is_complete(row: Autopsy, found: Answers, now: datetime) -> bool:
+    """Whether no more answers are to be waited for."""
+    return found.silent <= found.unreachable or now - row.asked_at > ANSWERED_IN
+
+
+def conclude(row: Autopsy, found: Answers) -> Verdict:
+    """The verdict, kept with the autopsy."""
+    verdict = judge(found.ranks, found.unreachable)
+    row.verdict = stored(verdict)
+    Autopsy.objects.filter(pk=row.pk).update(verdict=row.verdict)
+    return verdict
+
+
+def stored(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as JSON keeps it."""
+    plain = {name: value for name, value in asdict(verdict).items() if name not in ("frame", "calls")}
+    calls = [{"ranks": call.ranks, "what": call.what, "frame": _plain(call.frame)} for call in verdict.calls]
+    return {**plain, "frame": _plain(verdict.frame), "calls": calls}
+
+
+def who_answered(found: Answers) -> str:
+    """“3 of 4 ranks answered.” and what is known of the others."""
+    told = {"n": len(found.ranks), "all": found.asked}
+    text = ngettext("%(n)s of %(all)s rank answered.", "%(n)s of %(all)s ranks answered.", found.asked) % told
+    if found.silent:
+        ranks = ", ".join(map(str, sorted(found.silent)[:8])) + (", …" if len(found.silent) > 8 else "")
+        why = _("their node cannot be reached") if found.silent <= found.unreachable else _("their node said nothing")
+        text += " " + _("Not: %(ranks)s (%(why)s).") % {"ranks": ranks, "why": why}
+    gone = sorted(rank for rank, facts in found.ranks.items() if not facts.alive)
+    if gone:
+        text += " " + _("The process of these ranks is gone: %s.") % ", ".join(map(str, gone[:8]))
+    return text
+
+
+def _plain(frame: Any) -> dict[str, Any] | None:
+    return None if frame is None else {"name": frame.name, "filename": frame.filename, "line": frame.line}
+
+
+def _redacted(attempt: Attempt, lines: Any) -> list[str]:
+    if not isinstance(lines, list):
+        return []
+    return [secrets.redact(attempt.run, str(line).replace("\0", "")) for line in lines]
