@@ -3,10 +3,11 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
-from tests.agent.node import is_alive
+from tests.agent.node import REPO, is_alive
 from tests.agent.shims import Start, ended, run
 from tests.waiting import until
 
@@ -78,3 +79,23 @@ def test_a_launcher_that_cannot_be_started_says_so(tmp_path: Path, start: Start)
     start("/no/such/python")
     assert ended(tmp_path)["launcher_code"] == 127
     assert (tmp_path / "launcher.log").read_text().startswith("/no/such/python could not be started")
+
+
+# A start that nobody waits for any more: the reading end of the pipe that tells of it is closed.
+GIVEN_UP = """
+import os, sys
+from trainer_agent.shim.files import read_json
+from trainer_agent.shim.shim import Shim
+ready, tell = os.pipe()
+os.close(ready)
+Shim(sys.argv[1], read_json(sys.argv[1] + "/plan.json")).hold(tell)
+"""
+
+
+def test_a_launch_that_the_agent_has_given_up_is_ended_at_once(tmp_path: Path):
+    mark = f"n-shim/{tmp_path.name}"
+    plan = {"argv": ["sleep", "300"], "cwd": str(tmp_path), "mark": mark, "signal": "SIGTERM", "grace": 0.2}
+    (tmp_path / "plan.json").write_text(json.dumps({**plan, "env": {**os.environ, "PACELINE_MARK": mark}}))
+    subprocess.run([sys.executable, "-c", GIVEN_UP, str(tmp_path)], cwd=REPO, timeout=30, check=True)
+    assert ended(tmp_path)["reason"] == "shim_signalled"
+    assert not is_alive(json.loads((tmp_path / "shim.json").read_text())["launcher"])

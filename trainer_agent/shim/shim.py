@@ -98,7 +98,10 @@ class Shim:
         self.launcher = self._start_launcher()
         write_json(f"{self.folder}/shim.json", {**identity, "launcher": self.launcher})
         os.unlink(f"{self.folder}/plan.json")
-        os.write(tell, b"1")
+        try:
+            os.write(tell, b"1")
+        except OSError:  # it took so long that the agent has given the launch up
+            self.told_to_end = True
         os.close(tell)
         self._watch(began)
         if self.launcher_status is None:
