@@ -1,8 +1,14 @@
 """How the script counts its steps, told without waiting for anything."""
 
+import os
+from pathlib import Path
+
 import pytest
 
+from tests.rank.launch import read_rank
 from trainer_agent.rank.own_step import OwnStep, steps_before
+from trainer_agent.rank.probe import Probe
+from trainer_agent.wire.environment import PROBE_PID
 
 
 def test_three_steps_that_agree_settle_the_difference() -> None:
@@ -60,3 +66,17 @@ def test_a_count_on_a_device_is_never_read() -> None:
         state = {"p": {"step": OnDevice()}}
 
     assert steps_before(Optimizer()) is None
+
+
+@pytest.fixture
+def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probe:
+    monkeypatch.setenv(PROBE_PID, str(os.getpid()))  # taken back afterwards
+    return Probe(str(tmp_path), 0)
+
+
+def test_a_value_without_a_step_goes_on_where_the_optimizer_was(probe: Probe, tmp_path: Path) -> None:
+    probe.resumed_at = 200
+    probe.log({"loss": 1.0}, None)
+    probe.log({"loss": 2.0}, 7)
+    assert [value.step for value in read_rank(str(tmp_path), 0).values] == [200, 7]
+    assert probe.own_step.difference is None
