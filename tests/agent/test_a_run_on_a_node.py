@@ -36,8 +36,8 @@ def test_a_happy_run_is_told_in_order_and_finished_comes_after_every_log_byte(ag
         assert server.log(rank) == b"".join(f"rank {rank} step {i}\n".encode() for i in range(5))
         assert (agent.attempt(server.attempt) / f"ranks/rank{rank}.log").read_bytes() == server.log(rank)
     server.wait_for((agent.attempt(server.attempt) / "closed.json").exists)
-    assert not (agent.attempt(server.attempt) / "start.msgpack").exists()
-    assert not Path(f"/dev/shm/paceline/{NODE}-{server.attempt}").exists()
+    until(lambda: not (agent.attempt(server.attempt) / "start.msgpack").exists())
+    until(lambda: not Path(f"/dev/shm/paceline/{NODE}-{server.attempt}").exists())
 
 
 def test_a_rank_that_raises_ends_the_launch_and_its_traceback_is_told(agent: AgentProcess, server: Server):
