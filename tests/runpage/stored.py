@@ -41,8 +41,12 @@ def run_with_steps(project: Project, steps: int = 40, *, slow: dict[int, int] | 
     return attempt
 
 
-def log(attempt: Attempt, rank: int, data: bytes, at: datetime | None = None) -> None:
-    """More bytes at the end of a rank's log."""
-    offset = sum(LogChunk.objects.filter(attempt=attempt, rank=rank).values_list("length", flat=True))
-    LogChunk.objects.bulk_create(logs.chunks_of(attempt, rank, offset, data, at or timezone.now()))
+def log(
+    attempt: Attempt, rank: int, data: bytes, at: datetime | None = None, skipped: tuple[int, int] = (0, 0)
+) -> None:
+    """More bytes at the end of a rank's log; so many lines and bytes before them were left out by the node."""
+    lines, left_out = skipped
+    ends = LogChunk.objects.filter(attempt=attempt, rank=rank).values_list("offset", "length")
+    offset = max((begin + length for begin, length in ends), default=0) + left_out
+    LogChunk.objects.bulk_create(logs.chunks_of(attempt, rank, offset, data, at or timezone.now(), skipped_lines=lines))
     RankState.objects.filter(attempt=attempt, rank=rank).update(log_bytes=offset + len(data))

@@ -80,6 +80,9 @@ def test_a_hole_closes_when_it_is_filled_and_comes_with_a_frame_while_somebody_l
     assert shown.bands("step_time") == []
     median = next(trace for trace in shown.traces("step_time") if trace["name"] == "median")
     assert None not in median["y"]
+    shown.page.locator("[data-attempts]").select_option("2")
+    shown.page.wait_for_url("**attempt=2*")
+    shown.label("step_time").to_have_attribute("aria-label", re.compile("line"))
     hole = {"from": 60, "to": 64, "ranks": [1], "reason": "pending", "text": "Rank 1: they are on the way."}
     frame(shown.attempt.run.uid, "panels", attempt=2, panels={"holes": holes.as_panel([hole])})
     shown.label("step_time").to_have_attribute("aria-label", re.compile("they are on the way"))

@@ -100,6 +100,22 @@ def test_the_log_pane_filters_folds_and_opens(shown: Shown) -> None:
     expect(shown.page.locator("[data-log-follow]")).to_have_attribute("aria-pressed", "false")
 
 
+def test_lines_that_were_left_out_are_a_rule_and_a_refused_search_says_why(shown: Shown) -> None:
+    stored.log(shown.attempt, 3, b"after the flood\n", skipped=(12_345, 18_000_000))
+    frame(shown.attempt.run.uid, "log", attempt=1, ranks={"3": 18_000_099})
+    rule = shown.page.locator(".log > li.skipped")
+    expect(rule).to_contain_text("12,345 lines were skipped here; the whole log is on")
+    expect(rule).not_to_contain_text("[paceline")
+    search = shown.page.get_by_role("searchbox", name="Search the log")
+    search.fill("/([/")
+    expect(shown.page.locator("[data-log-none]")).to_contain_text("This pattern cannot be read")
+    frame(shown.attempt.run.uid, "log", attempt=1, ranks={"3": 18_000_120})
+    expect(search).to_have_attribute("aria-invalid", "true")
+    search.fill("flood")
+    expect(search).to_have_attribute("aria-invalid", "false")
+    expect(shown.page.locator(".log > li")).to_have_count(1)
+
+
 def test_window_zoom_phase_and_tab_are_chosen(shown: Shown) -> None:
     shown.drawn_to("step_time", 39)
     shown.page.get_by_role("button", name="All", exact=True).first.click()

@@ -13,6 +13,8 @@ from tests.pages.people import team
 from tests.runpage import stored
 from webapp.runs import secrets
 from webapp.runs.models import Attempt, Cause, Outcome, RankState, Run, Status
+from webapp.runs.run_words import WORDS
+from webapp.runs.state import new_attempt
 from webapp.telemetry.models import Parked
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_client")]
@@ -124,6 +126,37 @@ def test_an_older_attempt_is_shown_when_it_is_asked_for(client: Client, attempt:
     Run.objects.update(attempt_count=2, status=Status.QUEUED)
     assert 'data-status="queued"' in page(client, attempt)
     assert 'data-status="running"' in page(client, attempt, attempt="1")
+
+
+def test_what_could_not_be_ended_is_told_on_a_line_of_its_own(client: Client, attempt: Attempt) -> None:
+    set_state(attempt, status=Status.ENDED, outcome=Outcome.SUCCEEDED, ended_at=timezone.now())
+    assert 'data-test="cleanup"' not in page(client, attempt)
+    attempt.parts.filter(node_rank=1).update(survivors=[{"pid": 4711, "name": "python", "state": "D"}])
+    assert "python (pid 4711)" in page(client, attempt).partition('data-test="cleanup"')[2]
+
+
+def test_a_loss_that_is_no_number_is_the_runs_health(client: Client, attempt: Attempt) -> None:
+    assert "NaN" not in page(client, attempt, "header")
+    Run.objects.update(last_loss=None, loss_text="NaN", loss_since=1234)
+    assert "loss is NaN since step 1,234" in page(client, attempt, "header")
+    set_state(attempt, status=Status.ENDED, outcome=Outcome.SUCCEEDED, ended_at=timezone.now())
+    assert "loss is NaN since step 1,234" in page(client, attempt, "header")
+
+
+def test_a_new_attempt_shows_nothing_of_the_one_before(client: Client, attempt: Attempt) -> None:
+    Run.objects.update(last_loss=1.234, spark=[3.0, 1.234], loss_text="")
+    set_state(attempt, status=Status.ENDED, outcome=Outcome.FAILED, ended_at=timezone.now())
+    attempt.run.refresh_from_db()
+    new_attempt(attempt.run, Status.QUEUED)
+    run = Run.objects.get()
+    assert (run.last_step, run.last_loss, run.loss_text, run.spark, run.steps_per_s) == (None, None, "", [], None)
+    assert "1.234" not in client.get(reverse("runs:list")).content.decode()
+
+
+def test_every_chart_has_words_for_nothing_yet_and_for_nothing_at_all() -> None:
+    kinds = {key.removeprefix("empty_") for key in WORDS if key.startswith("empty_")} - {"window"}
+    assert kinds == {key.removeprefix("never_") for key in WORDS if key.startswith("never_")}
+    assert not [key for key in WORDS if key.startswith("never_") and "yet" in str(WORDS[key])]
 
 
 def test_a_run_that_has_nothing_yet_is_drawn(client: Client) -> None:

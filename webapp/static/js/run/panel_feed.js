@@ -58,7 +58,7 @@ export function panelFeed(config, view, redraw) {
   };
   const absorb = (id, delta) => {
     const panel = panels.get(id);
-    if (id === HOLES) return panels.set(id, delta); // always all of them
+    if (id === HOLES) return begins.length ? want([id]) : panels.set(id, delta); // a frame knows one attempt's alone
     if (!fits(panel, delta) && readAt.get(id) < performance.now() - REREAD_MS / 4) want([id]);
     const merged = merge(panel, delta);
     panels.set(id, view.span() && panel.axis !== "time" ? keepNewest(merged, view.span()) : merged);
