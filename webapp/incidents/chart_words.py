@@ -19,7 +19,6 @@ _TITLES: dict[str, tuple[str | Promise, str | Promise]] = {
     "parts_before": (_("What grew"), _("ms per step, median rank")),
     "transfer": (_("Transfer against what was usual"), _("ms per step")),
     "links": (_("Links between nodes"), _("ms busy per MB")),
-    "comm": (_("Exposed communication"), _("ms per step")),
     "phases": (_("Where a step goes"), _("ms, median rank")),
     "device:gpu/sm_clock": (_("GPU clock"), _("by rank")),
     "device:gpu/temperature": (_("GPU temperature"), _("by rank")),

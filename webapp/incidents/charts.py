@@ -19,7 +19,7 @@ from webapp.telemetry.series import Series
 from webapp.telemetry.spread import median
 
 _NOISES = 3.0  # as many times the noise around the usual value are nothing special
-_NOTABLE = 0.2  # of the larger of two bars
+_NOTABLE = 0.04  # of the ground: less is not worth colour
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,28 +28,23 @@ class Subject:
 
     ranks: frozenset[int]
     name: str
+    title: str  # the same at the head of a sentence
     since: int | None
 
 
 def against_others(series: Series, subject: Subject, part: str) -> Panel:
     """The subject step by step against the median of the others, and where the others lie."""
     mine, others = _split(series, subject)
-    more = middle_since(series.index, mine - median(others, 1), subject.since)
+    ground = median(others, 1)
+    more = mean_since(series.index, mine - ground, subject.since)
+    told = {"who": subject.title, "part": PHASE_WORDS[part](), "more": _ms(more)}
     finding = [[_("No numbers of this part."), ""]]
-    if np.isfinite(more):
-        told = {"who": subject.name, "part": PHASE_WORDS[part]()}
-        head = _("%(who)s takes %(more)s more") % {"who": subject.name, "more": _ms(more)}
-        if abs(more) < _NOTABLE * float(np.nanmedian(mine)):
-            finding = [[_("%(who)s is like the others in %(part)s.") % told, ""]]
-        else:
-            finding = [[head, "warn"], [_(" than the others in %(part)s.") % told, ""]]
-    columns = {
-        "low": _edge(others, np.fmin),
-        "high": _edge(others, np.fmax),
-        "ground": median(others, 1),
-        "subject": mine,
-    }
-    return _lines(series.index, columns, {"subject": subject.name, "ground": _("median of the others")}, finding)
+    if np.isfinite(more) and more < _NOTABLE * mean_since(series.index, ground, subject.since):
+        finding = [[_("%(who)s is like the others in %(part)s.") % told, ""]]
+    elif np.isfinite(more):
+        finding = [[_("%(who)s takes %(more)s more") % told, "warn"], [_(" than the others in %(part)s.") % told, ""]]
+    columns = {"low": _edge(others, np.fmin), "high": _edge(others, np.fmax), "ground": ground, "subject": mine}
+    return _lines(series.index, columns, _named(subject), finding)
 
 
 def against_usual(index: Ints, now: Floats, usual: Sequence[float], what: str, since: int | None) -> Panel:
@@ -57,14 +52,8 @@ def against_usual(index: Ints, now: Floats, usual: Sequence[float], what: str, s
     middle, noise = usual[0], _NOISES * usual[1]
     flat = np.ones(index.size)
     columns = {"low": flat * (middle - noise), "high": flat * (middle + noise), "ground": flat * middle, "subject": now}
-    value = middle_since(index, now, since)
-    told = {"now": _ms(value), "usual": _ms(middle)}
-    if what == "transfer":
-        finding = [[_("Transfers take %(now)s") % told, "warn"], [_(" instead of %(usual)s.") % told, ""]]
-    else:
-        finding = [[_("A step takes %(now)s") % told, "warn"], [_(" instead of %(usual)s.") % told, ""]]
-    names = {"subject": _("now"), "ground": _("usual")}
-    return _lines(index, columns, names, finding if np.isfinite(value) else [[_("No steps here."), ""]])
+    finding = _changed(middle_since(index, now, since), middle, what)
+    return _lines(index, columns, {"subject": _("now"), "ground": _("usual")}, finding)
 
 
 def parts_of(parts: Mapping[str, Series], subject: Subject) -> Panel:
@@ -74,7 +63,7 @@ def parts_of(parts: Mapping[str, Series], subject: Subject) -> Panel:
         own, rest = _split(series, subject)
         mine[name] = mean_since(series.index, own, subject.since)
         others[name] = mean_since(series.index, median(rest, 1), subject.since)
-    return _bars(mine, others, {"subject": subject.name, "ground": _("median of the others")})
+    return _bars(mine, others, _named(subject))
 
 
 def parts_now(parts: Mapping[str, Series], usual: Mapping[str, Sequence[float]], since: int | None) -> Panel:
@@ -134,20 +123,34 @@ def _lines(index: Ints, columns: Mapping[str, Floats], names: Mapping[str, str],
     return {"unit": "ms", "axis": "step", "x": index.tolist(), "columns": told, "names": names, "finding": finding}
 
 
+def _named(subject: Subject) -> dict[str, str]:
+    return {"subject": subject.name, "ground": _("median of the others")}
+
+
+def _changed(now: float, usual: float, what: str) -> list[list[str]]:
+    told = {"now": _ms(now), "usual": _ms(usual)}
+    if not np.isfinite(now):
+        return [[_("No steps here."), ""]]
+    head = _("Transfers take %(now)s") if what == "transfer" else _("A step takes %(now)s")
+    if now < (1 + _NOTABLE) * usual:
+        return [[head % told, ""], [_(", as usual."), ""]]
+    return [[head % told, "warn"], [_(" instead of %(usual)s.") % told, ""]]
+
+
 def _bars(mine: Mapping[str, float], others: Mapping[str, float], names: Mapping[str, str]) -> Panel:
     rows = [name for name in mine if np.isfinite(mine[name])]
     more = {name: mine[name] - others[name] for name in rows if np.isfinite(others.get(name, float("nan")))}
-    finding = [[_("No parts were seen."), ""]]
-    if more:
-        top = max(more, key=lambda name: more[name])
+    top = max(more, key=lambda name: more[name]) if more else None
+    finding, hot = [[_("No part of the step differs."), ""]], None
+    if top is not None and more[top] > _NOTABLE * sum(others[name] for name in more):
         told = {"part": PHASE_WORDS[top](), "more": _ms(more[top])}
-        finding = [[_("%(more)s more in %(part)s.") % told, "warn"]]
+        finding, hot = [[_("%(more)s more in %(part)s.") % told, "warn"]], top
     return {
         "unit": "ms",
         "rows": rows,
         "subject": [round(1e3 * mine[name], 2) for name in rows],
         "ground": [round(1e3 * others[name], 2) if name in more else None for name in rows],
-        "hot": max(more, key=lambda name: more[name]) if more else None,
+        "hot": hot,
         "names": names,
         "finding": finding,
     }

@@ -25,7 +25,7 @@ class Cost:
 
 def cost_of(row: Incident, price: Decimal | None, currency: str) -> Cost:
     """`price`: of one slot for an hour."""
-    stopped = row.kind in ("hang", "idle")
+    stopped = row.kind == "hang"
     size = row.attempt.world_size
     share = 1.0 if stopped else row.slowdown / (1 + row.slowdown)
     rate = share * size if row.closed_at is None else 0.0

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from django.utils.translation import gettext as _
 
 from webapp.incidents import charts, words
 from webapp.incidents.charts import Subject
@@ -20,12 +21,12 @@ _WIDTH = 600
 _BY_OWN_WORK = ("cpu", "gpu", "unknown")
 _CLOCKS = {"gpu": ("device:gpu/sm_clock", "device:gpu/temperature"), "cpu": ("device:rank/cpu",)}
 _OF_KIND: dict[str, tuple[str, ...]] = {
-    "wandering": ("heat:local", "comm"),
+    "wandering": ("heat:local", "phases"),
     "structural": ("heat:local", "phases"),
     "regression": ("before", "parts_before"),
-    "network": ("transfer", "links", "comm"),
+    "network": ("transfer", "links", "phases"),
     "input": ("phases", "heat:data"),
-    "hang": ("heat:local", "comm"),
+    "hang": ("heat:local", "phases"),
     "telemetry": ("heat:local",),
     "idle": ("device:gpu/util",),
 }
@@ -122,4 +123,6 @@ class _Evidence:
         return watch.baseline if watch else {}
 
     def _subject(self) -> Subject:
-        return Subject(frozenset(words.ranks_of(self.row)), words.short(self.row), self.row.opened_step)
+        name = words.short(self.row)
+        title = name if self.row.rank is None else _("Rank %s") % self.row.rank
+        return Subject(frozenset(words.ranks_of(self.row)), name, title, self.row.opened_step)

@@ -42,7 +42,7 @@ def whole(row: Incident, user: User, comment: CommentForm) -> dict[str, Any]:
         "can_edit": access.allows(user, project, Role.EDITOR),
         "members": project.members.filter(is_active=True).order_by("username"),
         "comment": comment,
-        "charts": [{"id": name, "title": title(name)} for name in ids],
+        "charts": [{"id": name, "title": title(name), "wide": not place % 2} for place, name in enumerate(ids)],
         "words": WORDS,
         "config": {
             "panels": reverse("incidents:panels", args=[row.pk]),

@@ -15,9 +15,9 @@ def look(row: Incident) -> Look:
 
 
 def state(row: Incident) -> str:
-    """“open”, “acknowledged by ana”, “closed by ana”, “over”."""
+    """“not acknowledged”, “acknowledged by ana”, “closed by ana”, “over”."""
     if row.closed_at is not None:
         return _("closed by %s") % row.closed_by if row.closed_by else _("over")
     if row.acknowledged_at is not None:
         return _("acknowledged by %s") % row.acknowledged_by if row.acknowledged_by else _("acknowledged")
-    return _("open")
+    return _("not acknowledged")

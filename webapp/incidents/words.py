@@ -73,8 +73,9 @@ def next_step(row: Incident) -> str:
 def where(row: Incident) -> str:
     """The subject in people's words: Rank 2 on gpu-b, All ranks of gpu-b, The link from gpu-a to gpu-b, The job."""
     if row.rank is not None:
-        told = {"rank": row.rank, "node": _node(row, row.node_rank)}
-        return _("Rank %(rank)s on %(node)s") % told if row.node_rank is not None else _("Rank %(rank)s") % told
+        if row.node_rank is None:
+            return _("Rank %s") % row.rank
+        return _("Rank %(rank)s on %(node)s") % {"rank": row.rank, "node": _node(row, row.node_rank)}
     if row.link:
         return _("The link from %(a)s to %(b)s") % {"a": _node(row, row.link[0]), "b": _node(row, row.link[1])}
     if row.node_rank is not None:

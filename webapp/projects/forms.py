@@ -69,3 +69,31 @@ class LostNodeForm(forms.ModelForm):  # type: ignore[type-arg]
         self.fields["lost_node_limit_s"].help_text = _(
             "From 30 seconds to 7 days. Empty: this server's %(seconds)s seconds."
         ) % {"seconds": seconds}
+
+
+class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What a slot costs for an hour, so that incidents say what they cost in money."""
+
+    slot_hour_price = forms.DecimalField(
+        label=_("Price of a slot for an hour"),
+        min_value=0,
+        max_digits=10,
+        decimal_places=4,
+        required=False,
+        help_text=_("A slot is a GPU, or a processor slot. Empty: no money is shown."),
+        error_messages={"invalid": _("Give a number, such as 2.50."), "min_value": _("A price is not below zero.")},
+    )
+    currency = forms.RegexField(
+        label=_("Currency"),
+        regex=r"^[A-Za-z]{3}$",
+        max_length=3,
+        help_text=_("Three letters, such as USD or EUR."),
+        error_messages={"invalid": _("Give three letters, such as USD.")},
+    )
+
+    class Meta:
+        model = Project
+        fields = ["slot_hour_price", "currency"]
+
+    def clean_currency(self) -> str:
+        return str(self.cleaned_data["currency"]).upper()

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from webapp.accounts.signed_in import signed_in
 from webapp.projects import access, members
-from webapp.projects.forms import LostNodeForm, MemberForm, ProjectForm, RoleForm
+from webapp.projects.forms import LostNodeForm, MemberForm, PriceForm, ProjectForm, RoleForm
 from webapp.projects.models import Membership, Project, Role
 
 
@@ -72,6 +72,24 @@ def set_lost_node_limit(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
+def set_price(request: HttpRequest, slug: str) -> HttpResponse:
+    """What a slot costs for an hour; empty: money is not shown."""
+    project = _project(request, slug, Role.ADMIN)
+    form = PriceForm(request.POST, instance=project)
+    if not form.is_valid():
+        return _page(request, _project(request, slug, Role.ADMIN), MemberForm(), price=form)
+    form.save()
+    messages.success(
+        request,
+        _("Saved. Incidents say what they cost in money.")
+        if project.slot_hour_price is not None
+        else _("Saved. Incidents do not speak of money."),
+    )
+    return redirect("projects:detail", slug)
+
+
+@login_required
+@require_POST
 def change_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Give a member another role."""
     membership = _membership(request, slug, pk)
@@ -109,13 +127,18 @@ def _membership(request: HttpRequest, slug: str, pk: int) -> Membership:
 
 
 def _page(
-    request: HttpRequest, project: Project, form: MemberForm, lost_nodes: LostNodeForm | None = None
+    request: HttpRequest,
+    project: Project,
+    form: MemberForm,
+    lost_nodes: LostNodeForm | None = None,
+    price: PriceForm | None = None,
 ) -> HttpResponse:
-    failed = form if lost_nodes is None else lost_nodes
+    failed = lost_nodes or price or form
     context = {
         "project": project,
         "form": form,
         "lost_nodes": lost_nodes or LostNodeForm(instance=project),
+        "price": price or PriceForm(instance=project),
         "members": project.memberships.select_related("user").order_by("user__username"),
         "roles": Role.choices,
         "may_change": access.allows(signed_in(request), project, Role.ADMIN),

@@ -25,7 +25,7 @@ def open_incidents(user: User | AnonymousUser) -> int:
 def incidents_of(attempt: Attempt) -> dict[str, Any]:
     """Open incidents of an attempt, the worst first."""
     rows = list(attempt.incidents.filter(closed_at=None).select_related("attempt", "acknowledged_by"))
-    rows.sort(key=lambda row: (-list(Severity.values).index(row.severity), -row.slowdown))
+    rows.sort(key=lambda row: (row.kind != "hang", -list(Severity.values).index(row.severity), -row.slowdown))
     lines = [{"row": row, "look": severity.look(row), "sentence": words.sentence(row)} for row in rows]
     marks = {str(rank): severity.look(row).tone for row in reversed(rows) for rank in words.ranks_of(row)}
     return {"lines": lines[:SHOWN], "folded": lines[SHOWN:], "marks": json.dumps(marks)}

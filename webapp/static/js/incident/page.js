@@ -1,7 +1,6 @@
 // The page of an incident: its charts, read again while it is open and somebody looks.
 import {ask} from "../run/ask.js";
 import {onThemeChange} from "../run/chart_style.js";
-import {drawComm} from "../run/draw_comm.js";
 import {drawDevice} from "../run/draw_device.js";
 import {drawHeat} from "../run/draw_heat.js";
 import {drawPhases} from "../run/draw_phases.js";
@@ -12,7 +11,7 @@ import {drawLinks} from "./draw_links.js";
 import {keysOf} from "./keys.js";
 
 const DRAW = {own: drawAgainst, before: drawAgainst, transfer: drawAgainst, parts: drawBars, parts_before: drawBars,
-  links: drawLinks, heat: drawHeat, phases: drawPhases, comm: drawComm, device: drawDevice};
+  links: drawLinks, heat: drawHeat, phases: drawPhases, device: drawDevice};
 const AGAIN_MS = 5000;
 const config = JSON.parse(document.getElementById("incident-config").textContent);
 const cards = [...document.querySelectorAll("[data-chart]")];

@@ -1,6 +1,7 @@
 // Ranks by step: one row per rank (or bin of ranks), fixed range per phase, a wider gap between nodes.
 import {layout, note, plot, sequential, token} from "./chart_style.js";
 import {isLate} from "./chart_range.js";
+import {incidentRanks, shapeOf} from "./incident_ranks.js";
 import {holeBands} from "./holes.js";
 import {mark} from "./marks.js";
 import {say} from "./words.js";
@@ -28,9 +29,14 @@ function rowTicks(panel, height) {
   const every = Math.ceil(panel.rows.length / Math.max(1, Math.floor(height / 14)));
   const shown = panel.rows.map((_, i) => i).filter(i => i % every === 0);
   const late = new Set(isLate(panel) ? (panel.worst ?? []).slice(0, 1) : []);
-  return {tickvals: shown, ticktext: shown.map(i => late.has(`rank ${panel.rows[i]}`)
-    ? `<b><span style="color:${token("warn")}">${panel.rows[i]}</span></b>` : panel.rows[i])};
+  const found = incidentRanks(), named = panel.rows.map((_, i) => i).filter(i => panel.rows[i] in found);
+  const ticks = [...shown.filter(i => !named.some(at => at !== i && Math.abs(at - i) < every)), ...named.filter(i => !shown.includes(i))];
+  return {tickvals: ticks, ticktext: ticks.map(i => panel.rows[i] in found ? marked(panel.rows[i], found[panel.rows[i]])
+    : late.has(`rank ${panel.rows[i]}`) ? bold("warn", panel.rows[i]) : panel.rows[i])};
 }
+
+const bold = (tone, text) => `<b><span style="color:${token(tone)}">${text}</span></b>`;
+const marked = (rank, tone) => bold(tone === "idle" ? "c-tick" : tone, `${shapeOf(tone)} ${rank}`);
 
 const lineAbove = (row, width) => ({type: "line", xref: "paper", x0: 0, x1: 1, y0: row - 0.5, y1: row - 0.5,
   line: {color: token("surface"), width}});

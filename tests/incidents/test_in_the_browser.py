@@ -1,0 +1,44 @@
+"""An incident as a person has it: its charts drawn, kept up while it is open, no error in the console."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.incidents.found import incident
+from tests.pages.conftest import browser, log_in, server_url
+from tests.pages.people import team
+from tests.runpage import stored
+from webapp.accounts.models import User
+from webapp.incidents import lifecycle
+from webapp.incidents.models import Incident
+
+__all__ = ["browser", "log_in", "server_url"]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
+
+expect.set_options(timeout=20_000)  # drawing shares its processors with everything else
+
+
+def test_an_incident_is_found_in_the_list_read_and_answered(log_in: Callable[[str], Page]) -> None:
+    attempt = stored.run_with_steps(team().project, slow={2: 200})
+    row = incident(attempt, since=10)
+    page = log_in("editor")
+    wrong: list[str] = []
+    page.on("console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda e: wrong.append(str(e)))
+    page.set_default_timeout(30_000)
+    page.goto("/incidents/")
+    page.get_by_role("link", name="needs 200 ms more for the backward pass").click()
+    for chart, says in {"own:backward": "200 ms more", "parts": "backward", "heat:local": "Rank 2"}.items():
+        card = page.locator(f'[data-chart="{chart}"]')
+        expect(card).to_have_attribute("data-drawn", "true")
+        expect(card.locator("[data-finding]")).to_contain_text(says)
+    page.locator("textarea").fill("The fan is broken.")
+    page.get_by_role("button", name="Comment").click()
+    expect(page.locator("#incident-timeline")).to_contain_text("The fan is broken.")
+    lifecycle.acknowledge(Incident.objects.get(), User.objects.get(username="admin"), row.opened_at)
+    expect(page.locator("#incident-story")).to_contain_text("acknowledged by admin")
+    for width in (390, 1920):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert wrong == []
