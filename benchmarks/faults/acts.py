@@ -7,6 +7,7 @@ import random
 import signal
 import socket
 import sqlite3
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -67,18 +68,42 @@ def paused(pid: int) -> Iterator[None]:
 
 @contextmanager
 def _redis_away(attacked: Attacked) -> Iterator[None]:
-    """Killed, and its port held so that it cannot come back; connections are refused."""
+    """Killed, and its port taken so that it cannot come back; every connection is reset."""
     port = attacked.redis_port()
-    with socket.socket() as taken:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        while True:
-            send(attacked.pid_of("redis"), signal.SIGKILL)
-            try:
-                taken.bind(("127.0.0.1", port))
-                break
-            except OSError:
-                time.sleep(0.02)
-        yield
+    over = threading.Event()
+    with _taken(port, lambda: send(attacked.pid_of("redis"), signal.SIGKILL)) as listener:
+        refuser = threading.Thread(target=_reset_all, args=(listener, over))
+        refuser.start()
+        try:
+            yield
+        finally:
+            over.set()
+            refuser.join()
+
+
+def _taken(port: int, kill: Callable[[], None]) -> socket.socket:
+    """A socket that listens there. Who has just been started may be quicker, and is killed again."""
+    while True:
+        kill()
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+            listener.listen()
+        except OSError:
+            listener.close()
+            time.sleep(0.02)
+        else:
+            listener.settimeout(0.1)
+            return listener
+
+
+def _reset_all(listener: socket.socket, over: threading.Event) -> None:
+    while not over.is_set():
+        with contextlib.suppress(TimeoutError):
+            one, _address = listener.accept()
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close by a reset
+            one.close()
 
 
 @contextmanager
