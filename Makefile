@@ -26,7 +26,7 @@ demo: setup
 
 check: setup
 	@bash .ci/static_checks.sh
-	@$(BIN)/python -m pytest -q -m "not e2e and not torch"
+	@$(BIN)/python -m pytest -q -m "not e2e and not torch and not lab"
 
 test: setup
 	@bash .ci/test_all.sh

@@ -52,7 +52,7 @@ def opened(name: str) -> socket.socket:
 
 
 def arrived(ready: socket.socket) -> list[bytes]:
-    frames = []
+    frames: list[bytes] = []
     try:
         while len(frames) < _MOST_AT_ONCE:
             frames.append(ready.recv(_FRAME))
