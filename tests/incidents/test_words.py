@@ -59,6 +59,7 @@ def test_what_has_no_cause_yet_says_so() -> None:
         ({"kind": "device", "rank": 5}, "rank 5: device slow"),
         ({"kind": "telemetry", "node": 1}, "node 1: numbers missing"),
         ({"kind": "idle"}, "slots held, nothing runs"),
+        ({"kind": "alone"}, "ranks train alone"),
     ],
 )
 def test_the_runs_list_says_the_worst_in_a_few_words(health: dict[str, object], says: str) -> None:

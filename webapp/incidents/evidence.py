@@ -28,6 +28,7 @@ _OF_KIND: dict[str, tuple[str, ...]] = {
     "input": ("phases", "heat:data"),
     "hang": ("heat:local", "phases"),
     "telemetry": ("heat:local",),
+    "alone": ("phases",),
     "idle": ("device:gpu/util",),
 }
 

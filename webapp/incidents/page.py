@@ -42,6 +42,7 @@ def whole(row: Incident, user: User, comment: CommentForm) -> dict[str, Any]:
         "can_edit": access.allows(user, project, Role.EDITOR),
         "members": project.members.filter(is_active=True).order_by("username"),
         "comment": comment,
+        "autopsy": row.autopsies.first(),
         "charts": [{"id": name, "title": title(name), "wide": not place % 2} for place, name in enumerate(ids)],
         "words": WORDS,
         "config": {
