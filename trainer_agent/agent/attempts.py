@@ -180,9 +180,9 @@ class AttemptRunner:
         return not self._memory_held(slots) or time.monotonic() - self._drained_at > MEMORY_FREED_IN
 
     def _look_for_the_end(self) -> None:
-        if self.state.phase is Phase.FINISHED and self.outbox.is_empty and not self.spool.unacked:
-            if self._note_closed():
-                self.handle(h.Acknowledged())
+        is_over = self.state.phase is Phase.FINISHED and self.outbox.is_empty and not self.spool.unacked
+        if is_over and self._note_closed():
+            self.handle(h.Acknowledged())
         if self.state.phase is Phase.REFUSED:
             self._refused_at = self._refused_at or time.monotonic()
             if time.monotonic() - self._refused_at > REFUSED_FOR:

@@ -57,7 +57,7 @@ class Daemon:
         self.sender = Sender(identity.redis_url, identity.node, self._spools)
         self.commands = CommandReader(identity.redis_url, identity.node, self._inbox.put)
         self.pulse = Pulse(
-            identity.redis_url, identity.node, self._inventory_now, self.sampler, self._held, self._trouble
+            identity.redis_url, identity.node, self._inventory_now, self.sampler, self._held, trouble=self._trouble
         )
 
     def run(self) -> None:

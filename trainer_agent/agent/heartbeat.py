@@ -37,6 +37,7 @@ class Pulse:
         inventory: Callable[[], Inventory],
         sampler: Sampler,
         held: Callable[[], tuple[list[AttemptAlive], str]],
+        *,
         trouble: Callable[[], str],
     ) -> None:
         self._client = connect(url)
