@@ -73,7 +73,7 @@ def start_up(home: Path, port: int, *, nodes: int, slots: int, address: str = "1
 
 def wait_until_ready(home: Path, up: "subprocess.Popen[bytes]") -> Product:
     """The product of a home, once every part of it is ready."""
-    return Product(home=home, **wait_for(lambda: _connection(home, up), 120, "manage.py up to be ready"))
+    return Product(home=home, **wait_for(lambda: _connection(home, up), 240, "manage.py up to be ready"))
 
 
 def wait_for(found: Callable[[], T | None], timeout: float, what: str) -> T:
