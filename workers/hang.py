@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 HANG = "hang"
 SHORTEST, OF_P99 = 5.0, 10.0  # seconds, and times the 99th percentile of the last steps
+WARM_UP = 5  # steps that say nothing of the pace
 FIRST_STEP = 300.0  # seconds that the first step may take
 EARLY = 2.5  # seconds
 _VAGUE = ("partition", "library", "unknown")  # verdicts that a node's silence may yet explain
@@ -83,7 +84,7 @@ def _limit(attempt: Attempt) -> float:
     """Seconds without a step that are too many."""
     if attempt.last_step is None:
         return FIRST_STEP
-    steps = newest(attempt, attempt.first_step).step
+    steps = newest(attempt, min(attempt.first_step + WARM_UP, attempt.last_step)).step
     slowest = steps.max(axis=1, initial=0.0, where=~np.isnan(steps)) if steps.size else np.zeros(1)
     return max(SHORTEST, OF_P99 * float(np.percentile(slowest, 99)))
 

@@ -4,6 +4,7 @@ from ninja import NinjaAPI
 
 from webapp.api import (
     attach,
+    autopsies,
     errors,
     events,
     incidents,
@@ -33,6 +34,7 @@ errors.register(api)
 for part in (runs, metrics, logs, ledger, events):
     api.add_router("/runs", part.router)
 api.add_router("/runs", incidents.of_run)
+api.add_router("/runs", autopsies.router)
 api.add_router("/incidents", incidents.router)
 api.add_router("/attach", attach.router)
 api.add_router("/nodes", nodes.router)

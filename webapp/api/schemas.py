@@ -201,6 +201,21 @@ class IncidentOut(Schema):
     events: list[IncidentEventOut]
 
 
+class AutopsyOut(Schema):
+    """What every rank was doing at one moment. `complete`: no more answers are waited for, `verdict` stands."""
+
+    id: int
+    run: str
+    attempt: int
+    asked_at: datetime
+    asked_by: str
+    complete: bool
+    sentence: str
+    answered: str
+    verdict: dict[str, Any]
+    ranks: dict[str, dict[str, Any]]
+
+
 class CommentIn(BaseModel):
     """What a person says."""
 

@@ -19,7 +19,8 @@ from webapp.nodes.models import CommandKind
 from webapp.nodes.reach import is_reachable
 from webapp.queue import CONCLUDE, hint
 from webapp.runs import secrets
-from webapp.runs.models import Attempt, AttemptNode, RankState
+from webapp.runs.models import Attempt, AttemptNode, RankState, Run
+from webapp.runs.state import PLACED
 
 ANSWERED_IN = timedelta(seconds=6)  # after it no more answers are waited for
 
@@ -42,6 +43,18 @@ def ask(attempt: Attempt, *, by: str = "", incident: Incident | None = None) -> 
         assert part.node is not None
         order(CommandKind.AUTOPSY, part.node, attempt, asked=row.pk)
     return row
+
+
+def ask_for(run: Run, *, by: str) -> Autopsy | None:
+    """A person asks of the run's newest attempt. A question that is still being answered is not asked again.
+
+    None when no rank of it can live.
+    """
+    attempt = run.attempts.order_by("-number").first()
+    if attempt is None or attempt.status not in PLACED or not attempt.ranks.filter(started_at__isnull=False).exists():
+        return None
+    under_way = attempt.autopsies.filter(asked_at__gt=timezone.now() - ANSWERED_IN, verdict={}).first()
+    return under_way or ask(attempt, by=by)
 
 
 def take(part: AttemptNode, asked: int, event: Event) -> None:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from webapp.incidents import acts, dump_views, views
+from webapp.incidents import acts, autopsy_views, dump_views, views
 
 app_name = "incidents"
 urlpatterns = [
@@ -13,5 +13,7 @@ urlpatterns = [
     path("incidents/<int:pk>/assign", acts.assign, name="assign"),
     path("incidents/<int:pk>/comment", acts.comment, name="comment"),
     path("incidents/<int:pk>/close", acts.close, name="close"),
+    path("runs/<str:uid>/autopsy", autopsy_views.ask, name="ask"),
+    path("autopsies/<int:pk>/", autopsy_views.detail, name="autopsy"),
     path("dumps/", dump_views.dumps, name="dumps"),
 ]
