@@ -14,12 +14,12 @@ import redis
 
 from tests.agent.test_state import command
 from trainer_agent.agent import gpu, identity, inventory
-from trainer_agent.agent.last_words import last_words, says_port_in_use
 from trainer_agent.agent.environment import Folders, rank_environment
 from trainer_agent.agent.errors import JoinRefused, NoIdentity
 from trainer_agent.agent.gpu import Gpus, within
 from trainer_agent.agent.heartbeat import measure_clock
 from trainer_agent.agent.join import join
+from trainer_agent.agent.last_words import last_words, says_port_in_use
 from trainer_agent.agent.sample import Sample, Sampler, Subject
 
 FOLDERS = Folders(ranks=Path("/r"), rings=Path("/g"), checkpoints=Path("/c"))

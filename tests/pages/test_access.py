@@ -24,7 +24,16 @@ def statuses(people: Team, method: str, url: str, **data: str) -> dict[str, int]
 
 def test_login_is_open_and_lists_need_it(people: Team) -> None:
     assert people.client("logged_out").get("/accounts/login/").status_code == 200
-    for url in ("/", "/launch/", "/launch/slots", "/nodes/", "/projects/", "/accounts/tokens/", "/accounts/password/", "/dumps/"):
+    for url in (
+        "/",
+        "/launch/",
+        "/launch/slots",
+        "/nodes/",
+        "/projects/",
+        "/accounts/tokens/",
+        "/accounts/password/",
+        "/dumps/",
+    ):
         found = statuses(people, "get", url)
         assert found.pop("logged_out") == LOGIN, url
         assert set(found.values()) == {200}, url
