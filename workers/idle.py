@@ -11,11 +11,12 @@ from webapp.runs.state import PLACED
 
 IDLE = "idle"
 NOTHING_LIVES = timedelta(seconds=60)
+FIRST_RANK = timedelta(seconds=300)  # that a launcher may take to start one, on a busy machine
 ENOUGH_STEPS = 50
 
 
 def look_at_slots(now: datetime) -> None:
-    """Every launched part that still holds its slots, though no rank of it lives for NOTHING_LIVES."""
+    """Every launched part that still holds its slots, though no rank of it has lived for NOTHING_LIVES."""
     attempts = Attempt.objects.filter(status__in=PLACED, run__deleted_at=None).select_related("run")
     for attempt in attempts.prefetch_related("parts__node", "ranks"):
         reports = [_held(part, now) for part in attempt.parts.all() if _is_idle(attempt, part, now)]
@@ -52,7 +53,7 @@ def _is_idle(attempt: Attempt, part: AttemptNode, now: datetime) -> bool:
         return False
     ranks = [rank for rank in attempt.ranks.all() if rank.node_rank == part.node_rank]
     known = [at for rank in ranks for at in (rank.started_at, rank.exited_at) if at is not None]
-    return now - max([part.launched_at, *known]) > NOTHING_LIVES
+    return now - max([part.launched_at, *known]) > (NOTHING_LIVES if known else FIRST_RANK)
 
 
 def _held(part: AttemptNode, now: datetime) -> Report:

@@ -185,10 +185,11 @@ def test_slots_that_are_held_without_a_process_are_told_after_a_minute(attempt):
     part = attempt.parts.get(node_rank=1)
     part.node.vitals = {"attempts": [{"attempt": attempt.pk, "ranks": []}]}
     part.node.save()
-    attempt.parts.update(launched_at=now - timedelta(seconds=50))
+    attempt.parts.update(launched_at=now - timedelta(seconds=90))
+    attempt.ranks.update(started_at=now - timedelta(seconds=89), exited_at=now - timedelta(seconds=50))
     idle.look_at_slots(now)
     assert not Incident.objects.exists()
-    attempt.parts.update(launched_at=now - timedelta(seconds=61))
+    attempt.ranks.update(exited_at=now - timedelta(seconds=61))
     idle.look_at_slots(now)
     assert words.sentence(Incident.objects.get()) == (
         f"{part.node_name} holds 2 slots, but no rank has lived there for a minute."

@@ -2,6 +2,7 @@
 
 Asked in this order, the first that holds is the verdict:
 
+over        no rank's process is there any more
 gone        a rank's process is not there
 stopped     a rank is stopped from outside: signal, debugger, frozen container (state T)
 node        a node cannot be reached, and its ranks with it
@@ -64,6 +65,8 @@ def judge(ranks: Ranks, unreachable: Collection[int] = ()) -> Verdict:
     """The verdict over what is known. `unreachable`: ranks whose nodes are silent; they are not in `ranks`."""
     living = {rank: facts for rank, facts in ranks.items() if facts.alive}
     gone = tuple(sorted(set(ranks) - set(living)))
+    if gone and not living:
+        return Verdict("over", "unknown")  # the run's end is on the way
     found = (
         (Verdict("gone", "unknown", gone, probable=False) if gone else None)
         or _stopped(living)
