@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.lab.commands import LabError
+from tests.lab.commands import LabError, run
 from tests.lab.network import Network
 from tests.lab.owner import Owner, sweep
 from tests.waiting import until
@@ -93,16 +93,16 @@ def test_a_cap_on_a_link_holds_in_one_direction(network) -> None:
 
 
 def test_a_delayed_node_answers_late_and_still_carries_whole_segments(network) -> None:
-    network.delay(1, 15)
+    network.delay(1, 50)
     until(lambda: is_open(network.address(1)))
     connected, sent = send(network, 0, 1, 4 * MEGABYTE)
-    assert connected > 0.03
-    assert sent < 4
-    assert send(network, 0, 2, MEGABYTE)[0] < 0.03
+    assert connected > 0.1
+    assert sent < 10
+    assert min(send(network, 0, 2, MEGABYTE)[0] for _ in range(3)) < 0.1
 
 
 def test_packets_are_lost_on_the_receivers_side(network) -> None:
-    network.lose(1, 1000, 0)
+    network.lose(1, 999, 0)
     began = time.monotonic()
     with pytest.raises(subprocess.CalledProcessError):
         subprocess.run(
@@ -115,5 +115,5 @@ def test_packets_are_lost_on_the_receivers_side(network) -> None:
 
 
 def test_a_wrong_command_is_told_with_its_words(network) -> None:
-    with pytest.raises(LabError, match=r"tc class change .* htb"):
-        network.cap(1, -1)
+    with pytest.raises(LabError, match=r"ip link show nothing: .*does not exist"):
+        run("ip link show nothing", inside=network.space(1))
