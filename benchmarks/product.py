@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -67,6 +68,8 @@ def start_up(home: Path, port: int, *, nodes: int, slots: int, address: str = "1
     command = [sys.executable, "manage.py", "up", "--home", str(home), "--port", str(port)]
     command += ["--nodes", str(nodes), "--slots", str(slots), "--address", address]
     environment = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
+    first = random.randrange(10_000, 19_000)  # several products on one machine do not meet on their ports
+    environment.setdefault("RENDEZVOUS_PORTS", f"{first},{first + 199}")
     with (home / "up.log").open("ab") as log:
         return subprocess.Popen(command, cwd=REPO, env=environment, stdout=log, stderr=log)
 
