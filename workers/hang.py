@@ -29,6 +29,7 @@ SHORTEST, OF_P99 = 5.0, 10.0  # seconds, and times the 99th percentile of the la
 WARM_UP = 5  # steps that say nothing of the pace
 FIRST_STEP = 300.0  # seconds that the first step may take
 EARLY = 2.5  # seconds
+NO_HANG = ("moving", "over")
 _VAGUE = ("partition", "library", "unknown")  # verdicts that a node's silence may yet explain
 MOST_CULPRITS = 4  # ranks that get an incident each; more are the job's
 
@@ -76,7 +77,7 @@ def _judge(attempt: Attempt, row: Autopsy, limits: float, now: datetime) -> None
         if not autopsy.is_complete(row, found, now) or not _is_watched(attempt, found):
             return
         told = autopsy.stored(autopsy.conclude(row, found))
-    if told["kind"] != "moving" and limits >= told["patience"]:
+    if told["kind"] not in NO_HANG and limits >= told["patience"]:
         _tell(attempt, row, told, now)
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.agent.node import AgentProcess, Server
 from trainer_agent.wire.messages import AutopsyAttempt, Event
+from webapp.incidents.hang.facts import facts_of
+from webapp.incidents.hang.verdict import judge
 
 pytestmark = pytest.mark.torch
 _asked = count(1)
@@ -51,9 +53,17 @@ def test_a_rank_that_sleeps_before_backward_shows_where_while_the_other_waits_in
     assert waits["log"][-1].startswith("rank 0 step")
     assert waits["main_cpu"] < 0.5
 
+    verdict = judge({rank: facts_of(event.data) for rank, event in found.items()})
+    assert (verdict.kind, verdict.ranks, verdict.victims, verdict.cause) == ("behind", (1,), (0,), "other")
+    assert verdict.frame is not None
+    assert verdict.frame.name == "think_long"
+
     os.kill(sleeps["pid"], signal.SIGSTOP)
-    stopped = autopsy(server)[1].data
+    found = autopsy(server)
+    stopped = found[1].data
     assert (stopped["state"], stopped["answered"]) == ("T", False)
     assert stopped["stacks"][0]["frames"][0]["name"] == "think_long"
+    verdict = judge({rank: facts_of(event.data) for rank, event in found.items()})
+    assert (verdict.kind, verdict.ranks) == ("stopped", (1,))
     os.kill(sleeps["pid"], signal.SIGKILL)
     assert server.wait_for_event("rank_exited", 1).data["signal"] == signal.SIGKILL

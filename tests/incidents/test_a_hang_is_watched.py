@@ -88,7 +88,7 @@ def test_a_hang_names_the_culprit_with_its_line_and_is_over_when_the_step_moves(
     assert (row.kind, row.rank, row.node_rank, row.cause, row.severity) == ("hang", 3, 1, "other", "critical")
     assert row.victims == [0, 1, 2]
     assert words.sentence(row).endswith(
-        "did not come along: it is in code between the phases for 6 s, at train.py:30 in batches."
+        "did not come along: in code between the phases for 6 s, at train.py:30 in batches."
     )
     assert words.sentence(row).startswith("Nothing moves since step 39. Rank 3 on ")
     assert Autopsy.objects.get().incident == row

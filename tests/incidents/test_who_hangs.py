@@ -77,12 +77,16 @@ def test_a_rank_that_is_stopped_is_named_whatever_else_is_seen():
     found = judge(job(r2=behind(state="T", answered=False)))
     assert (found.kind, found.ranks, found.victims, found.probable) == ("stopped", (2,), (0, 1, 3), False)
     assert head(job(r2=behind(state="T"))) == (
-        "Rank 2 did not come along: its process is stopped, by a signal, a debugger or a frozen container."
+        "Rank 2 did not come along: stopped, by a signal, a debugger or a frozen container."
     )
 
 
 def test_a_rank_whose_process_is_gone_is_named():
     assert judge(job(r1=facts_of({"alive": False}))).ranks == (1,)
+
+
+def test_no_rank_left_is_an_end_and_no_hang():
+    assert judge({0: facts_of({"alive": False}), 1: facts_of({"alive": False})}).kind == "over"
 
 
 def test_ranks_of_a_node_that_cannot_be_reached_are_named():
@@ -113,7 +117,7 @@ def test_a_rank_behind_its_peers_is_named_with_its_phase_and_its_own_line(phase,
 def test_two_ranks_behind_are_both_named_and_one_further_on_is_not():
     found = judge(job(r0=behind(steps=39), r3=behind(steps=39), r1=behind()))
     assert found.ranks == (0, 3)
-    assert "Ranks 0 and 3 did not come along: it is in code between the phases for 6 s, at train.py:30 in batches." in (
+    assert "Ranks 0 and 3 did not come along: in code between the phases for 6 s, at train.py:30 in batches." in (
         head(job(r0=behind(steps=39), r3=behind(steps=39)))
     )
 
@@ -131,7 +135,7 @@ def test_different_collectives_under_one_number_are_shown_with_both_lines():
     found = judge(ranks)
     assert (found.kind, found.ranks, found.cause) == ("call", (1,), "code")
     assert head(ranks) == (
-        "Rank 1 did not come along: it called all_reduce 8 Float (train.py:44 in main) "
+        "Rank 1 did not come along: called all_reduce 8 Float (train.py:44 in main) "
         "where the others called all_reduce 4 Float (train.py:12 in main)."
     )
 

@@ -122,6 +122,6 @@ def _plain(frame: Any) -> dict[str, Any] | None:
 
 
 def _redacted(attempt: Attempt, lines: Any) -> list[str]:
-    if not isinstance(lines, list):
+    if not isinstance(lines, list | tuple):
         return []
     return [secrets.redact(attempt.run, str(line).replace("\0", "")) for line in lines]

@@ -39,7 +39,7 @@ def page(row: Autopsy, now: datetime) -> dict[str, Any]:
         "complete": complete,
         "head": words.head(told) if told else _("Asking every rank…"),
         "next": words.next_step(told) if told else "",
-        "tone": "info" if not told or told["kind"] == "moving" else "crit",
+        "tone": "info" if not told or told["kind"] in ("moving", "over") else "crit",
         "answered": autopsy.who_answered(found) if found.ranks or complete else "",
         "calls": [{**call, "place": words.place(call["frame"])} for call in told.get("calls", ())],
         "groups": [_group(group, culprits) for group in groups(found.ranks)[:MOST_GROUPS]],

@@ -17,7 +17,7 @@ Told = Mapping[str, Any]
 _lazy = gettext_lazy
 
 PHASES: dict[str, str | Promise] = {
-    "data": _lazy("loading data"),
+    "data": _lazy("data loading"),
     "forward": _lazy("the forward pass"),
     "backward": _lazy("the backward pass"),
     "exposed_comm": _lazy("a collective"),
@@ -27,6 +27,10 @@ PHASES: dict[str, str | Promise] = {
 TASKS: dict[str, str | Promise] = {
     "saving": _lazy("writing a checkpoint"),
     "compiling": _lazy("compiling the model"),
+}
+_NO_HANG: dict[str, str | Promise] = {
+    "moving": _lazy("Nothing is stuck: every rank is at work."),
+    "over": _lazy("No rank lives any more."),
 }
 _NEXT: dict[str, str | Promise] = {
     "gone": _lazy("Read the rank's last log lines and the node's kernel log, then start the run again."),
@@ -60,8 +64,8 @@ def sentence(told: Told, since: str, who: str) -> str:
 def head(told: Told) -> str:
     """The one sentence of an autopsy."""
     ranks = list(told.get("ranks", ()))
-    if told.get("kind") == "moving":
-        return _("Nothing is stuck: every rank is at work.")
+    if told.get("kind") in _NO_HANG:
+        return str(_NO_HANG[told["kind"]])
     if not ranks:
         return _JOB.get(str(told.get("kind")), _unknown)(told)
     return _("%(ranks)s did not come along: %(doing)s.") % {"ranks": rank_list(ranks), "doing": doing(told)}
@@ -70,8 +74,8 @@ def head(told: Told) -> str:
 def next_step(told: Told) -> str:
     """What a person does next."""
     kind = str(told.get("kind"))
-    if kind == "moving":
-        return _("Look again if no step comes.")
+    if kind in _NO_HANG:
+        return _("Look again if the run neither goes on nor ends.")
     if kind == "behind":
         return str(_of_phase(str(told.get("phase")), str(told.get("task"))))
     return str(_NEXT.get(kind, _NEXT["unknown"]))
@@ -108,8 +112,8 @@ def _behind(told: Told) -> str:
     part = str(task) if task else phase(str(told.get("phase")))
     words = {"part": part, "at": _where(told)}
     if told.get("seconds") is None:
-        return _("it is in %(part)s%(at)s") % words
-    return _("it is in %(part)s for %(time)s%(at)s") % {**words, "time": duration(float(told["seconds"]))}
+        return _("in %(part)s%(at)s") % words
+    return _("in %(part)s for %(time)s%(at)s") % {**words, "time": duration(float(told["seconds"]))}
 
 
 def _call(told: Told) -> str:
@@ -117,9 +121,9 @@ def _call(told: Told) -> str:
     mine = next((call for call in calls if set(call["ranks"]) <= set(told.get("ranks", ()))), None)
     others = next((call for call in calls if call is not mine), None)
     if mine is None or others is None:
-        return _("it called something else than the others")
+        return _("called something else than the others")
     words = {"mine": _called(mine), "others": _called(others)}
-    return _("it called %(mine)s where the others called %(others)s") % words
+    return _("called %(mine)s where the others called %(others)s") % words
 
 
 def _called(call: Mapping[str, Any]) -> str:
@@ -152,14 +156,14 @@ def _unknown(told: Told) -> str:
 
 
 _PLAINLY: dict[str, str | Promise] = {
-    "gone": _lazy("its process is gone"),
-    "stopped": _lazy("its process is stopped, by a signal, a debugger or a frozen container"),
-    "node": _lazy("its node cannot be reached"),
-    "device": _lazy("it has not completed the collective that its peers have left"),
+    "gone": _lazy("the process is gone"),
+    "stopped": _lazy("stopped, by a signal, a debugger or a frozen container"),
+    "node": _lazy("the node cannot be reached"),
+    "device": _lazy("still in a collective that the others have left"),
 }
 _DOING: dict[str, Callable[[Told], str]] = {
     "busy": lambda told: _("native code computes and lets no other thread run%s") % _where(told),
-    "storage": lambda told: _("it waits in the kernel for a disk or a driver%s") % _where(told),
+    "storage": lambda told: _("waiting in the kernel for a disk or a driver%s") % _where(told),
     "call": _call,
     "behind": _behind,
 }
