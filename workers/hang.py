@@ -66,19 +66,19 @@ def look_at(attempt: Attempt, now: datetime) -> None:
     elif stalled < limit:
         later(CONCLUDE, limit - stalled, last.pk)
     else:
-        _judge(attempt, last, stalled / limit, now)
+        _judge(attempt, last, stalled, limit, now)
 
 
-def _judge(attempt: Attempt, row: Autopsy, limits: float, now: datetime) -> None:
-    """`limits`: how many times the limit nothing has moved for."""
+def _judge(attempt: Attempt, row: Autopsy, stalled: float, limit: float, now: datetime) -> None:
+    """Nothing has moved for longer than the limit: open a hang, unless the verdict asks for more patience."""
     told = row.verdict
     if not told or row.incident_id is None or told["kind"] in ("node", *_VAGUE):
         found = autopsy.answers(row)
         if not autopsy.is_complete(row, found, now) or not _is_watched(attempt, found):
             return
         told = autopsy.stored(autopsy.conclude(row, found))
-    if told["kind"] not in NO_HANG and limits >= told["patience"]:
-        _tell(attempt, row, told, now)
+    if told["kind"] not in NO_HANG and stalled >= limit * told["patience"]:
+        _tell(attempt, row, told, limit, now)
 
 
 def _limit(attempt: Attempt) -> float:
@@ -103,8 +103,8 @@ def _is_watched(attempt: Attempt, found: autopsy.Answers) -> bool:
     )
 
 
-def _tell(attempt: Attempt, row: Autopsy, told: dict[str, Any], now: datetime) -> None:
-    reports = _reports(attempt, row, told)
+def _tell(attempt: Attempt, row: Autopsy, told: dict[str, Any], limit: float, now: datetime) -> None:
+    reports = _reports(attempt, row, told, limit)
     lifecycle.over(attempt, (HANG,), now, spare=[report.subject for report in reports])
     lifecycle.apply(attempt, reports, kinds=(HANG,), step=attempt.last_step, now=now)
     opened = attempt.incidents.filter(closed_at=None, kind=HANG).first()
@@ -112,14 +112,14 @@ def _tell(attempt: Attempt, row: Autopsy, told: dict[str, Any], now: datetime) -
         Autopsy.objects.filter(pk=row.pk).update(incident=opened)
 
 
-def _reports(attempt: Attempt, row: Autopsy, told: dict[str, Any]) -> list[Report]:
+def _reports(attempt: Attempt, row: Autopsy, told: dict[str, Any], limit: float) -> list[Report]:
     nodes, culprits = dict(attempt.ranks.values_list("rank", "node_rank")), list(told["ranks"])
     common: dict[str, Any] = {
         "cause": told["cause"],
         "slowdown": 0.0,
         "since": attempt.last_step,
         "probable": told["probable"],
-        "evidence": {"hang": told, "autopsy": row.pk, "doing": doing(told)},
+        "evidence": {"hang": told, "autopsy": row.pk, "doing": doing(told), "limit_s": round(limit, 2)},
         "victims": tuple(told["victims"]),
         "stopped": True,
     }

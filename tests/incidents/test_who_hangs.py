@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from webapp.incidents import autopsy
@@ -172,6 +173,13 @@ def test_all_at_the_same_place_outside_of_a_collective_blames_nobody_and_waits_l
 
 def test_an_evaluation_in_which_every_rank_begins_phases_is_no_hang():
     assert judge({k: behind(in_phase_s=0.2) for k in range(4)}).kind == "moving"
+
+
+def test_a_run_that_makes_steps_is_not_stuck_wherever_each_rank_happens_to_be():
+    ranks = job(r1=behind(no_step_s=0.1))
+    ranks = {number: msgspec.structs.replace(facts, no_step_s=0.2) for number, facts in ranks.items()}
+    assert judge(ranks, quick=2.0).kind == "moving"
+    assert judge({**ranks, 1: behind(no_step_s=3.0)}, quick=2.0).ranks == (1,)
 
 
 def test_a_checkpoint_of_one_rank_for_which_the_others_wait_gets_more_time():

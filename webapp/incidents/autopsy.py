@@ -22,6 +22,7 @@ from webapp.runs import secrets
 from webapp.runs.models import Attempt, AttemptNode, RankState, Run
 from webapp.runs.state import PLACED
 
+QUICK, OF_STEP = 2.0, 5.0  # seconds, and times the run's usual step
 ANSWERED_IN = timedelta(seconds=6)  # after it no more answers are waited for
 
 
@@ -90,10 +91,15 @@ def is_complete(row: Autopsy, found: Answers, now: datetime) -> bool:
 
 def conclude(row: Autopsy, found: Answers) -> Verdict:
     """The verdict, kept with the autopsy."""
-    verdict = judge(found.ranks, found.unreachable)
+    verdict = judge(found.ranks, found.unreachable, _quick(row.attempt.run) if row.asked_by else 0.0)
     row.verdict = stored(verdict)
     Autopsy.objects.filter(pk=row.pk).update(verdict=row.verdict)
     return verdict
+
+
+def _quick(run: Run) -> float:
+    """Seconds in which a run that is not stuck makes a step. The hang watch has waited long enough before it asks."""
+    return max(QUICK, OF_STEP / run.steps_per_s) if run.steps_per_s else QUICK
 
 
 def stored(verdict: Verdict) -> dict[str, Any]:

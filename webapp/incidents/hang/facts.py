@@ -88,6 +88,10 @@ class Facts(msgspec.Struct, frozen=True):
             return False
         return self.in_phase_s < _MOVES * self.no_step_s
 
+    def stepped(self, within: float) -> bool:
+        """It has made a step within so many seconds."""
+        return self.no_step_s is not None and self.no_step_s < within
+
     @property
     def place(self) -> tuple[int, int]:
         """Steps that it has made, collectives that it has come to."""

@@ -61,8 +61,11 @@ Ranks = Mapping[int, Facts]
 _Rule = Callable[[Ranks], Verdict | None]
 
 
-def judge(ranks: Ranks, unreachable: Collection[int] = ()) -> Verdict:
-    """The verdict over what is known. `unreachable`: ranks whose nodes are silent; they are not in `ranks`."""
+def judge(ranks: Ranks, unreachable: Collection[int] = (), quick: float = 0.0) -> Verdict:
+    """The verdict over what is known. `unreachable`: ranks whose nodes are silent; they are not in `ranks`.
+
+    Ranks of which all have made a step within `quick` seconds are not stuck, wherever each of them is.
+    """
     living = {rank: facts for rank, facts in ranks.items() if facts.alive}
     gone = tuple(sorted(set(ranks) - set(living)))
     if gone and not living:
@@ -71,6 +74,7 @@ def judge(ranks: Ranks, unreachable: Collection[int] = ()) -> Verdict:
         (Verdict("gone", "unknown", gone, probable=False) if gone else None)
         or _stopped(living)
         or (Verdict("node", "network", tuple(sorted(unreachable))) if unreachable else None)
+        or (Verdict("moving", "unknown") if living and all(f.stepped(quick) for f in living.values()) else None)
         or _first(living)
         or Verdict("unknown", "unknown")
     )
