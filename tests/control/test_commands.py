@@ -11,7 +11,7 @@ from tests import builders
 from tests.control.cluster import launch, node_of, part_of, placed, say
 from trainer_agent.wire import codec, messages, names
 from webapp.nodes import lifecycle as nodes
-from webapp.nodes.models import Command
+from webapp.nodes.models import Command, Node
 from webapp.runs import lifecycle, secrets, wording
 from webapp.runs.command_line import shown_command
 from webapp.runs.models import Attempt
@@ -32,6 +32,7 @@ def age(**times) -> None:
 def test_a_start_carries_all_that_a_node_needs(redis_client):
     attempt = placed(env={"A": "1"}, grace=7.0, argv=["/srv/train.py", "--lr", "0.1"])
     secrets.keep(attempt.run, {"TOKEN": VALUE})
+    Node.objects.update(inventory={"addresses": ["192.168.1.9"]})
     dispatch.send_commands()
     second = part_of(attempt, 1)
     (start,) = stream(redis_client, second.node)
@@ -40,6 +41,7 @@ def test_a_start_carries_all_that_a_node_needs(redis_client):
     assert (start.master_addr, start.master_port) == (attempt.master_addr, attempt.master_port)
     assert (start.argv, start.slots, start.grace) == (["/srv/train.py", "--lr", "0.1"], [0, 1], 7.0)
     assert start.env == {"A": "1", "TOKEN": VALUE}
+    assert start.peers == {part.node_rank: [part.node.address, "192.168.1.9"] for part in attempt.parts.all()}
 
 
 def test_a_secret_is_in_no_row_no_event_and_no_log(redis_client, caplog):

@@ -18,6 +18,7 @@ from trainer_agent.agent.environment import is_loopback
 from trainer_agent.agent.errors import CannotPrepare
 from trainer_agent.agent.files import read_json, write_json, write_whole
 from trainer_agent.agent.identity import Identity
+from trainer_agent.agent.links import nodes_by_address
 from trainer_agent.agent.outbox import DISK_FULL, Outbox
 from trainer_agent.agent.places import Places
 from trainer_agent.agent.prepare import prepare
@@ -153,6 +154,7 @@ class AttemptRunner:
             slots=command.slots,
             over_loopback=is_loopback(command.master_addr),
             take=self.outbox.add_samples,
+            peers=nodes_by_address(command.peers, command.node_rank),
         )
 
     def survivors(self) -> list[dict[str, Any]]:

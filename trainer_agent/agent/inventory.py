@@ -1,5 +1,6 @@
 """What this node is: host, address, slots, versions."""
 
+import ipaddress
 import json
 import platform
 import socket
@@ -13,6 +14,9 @@ import trainer_agent
 from trainer_agent.agent import procs
 from trainer_agent.agent.gpu import Gpus
 from trainer_agent.wire.messages import Inventory, SlotFacts
+
+_FAMILIES = (socket.AF_INET, socket.AF_INET6)
+_MOST_ADDRESSES = 32
 
 # Asked of the interpreter that trains, which need not be the agent's. Reads package metadata: importing torch takes
 # seconds and a gigabyte.
@@ -47,6 +51,7 @@ def take(*, python: str, cpu_slots: int | None, server_url: str, gpus: Gpus) -> 
         nccl=versions.get("nccl", ""),
         boot_id=procs.boot_id(),
         agent_version=trainer_agent.__version__,
+        addresses=addresses(),
     )
 
 
@@ -83,6 +88,13 @@ def address_towards(server_url: str) -> str:
             return str(probe.getsockname()[0])
     except OSError:
         return "127.0.0.1"
+
+
+def addresses() -> list[str]:
+    """Of every interface that other machines may reach."""
+    found = [one for them in psutil.net_if_addrs().values() for one in them if one.family in _FAMILIES]
+    known = {one.address.partition("%")[0] for one in found}
+    return sorted(one for one in known if not ipaddress.ip_address(one).is_loopback)[:_MOST_ADDRESSES]
 
 
 def cpu_model() -> str:

@@ -11,6 +11,8 @@ import psutil
 
 from trainer_agent.agent import inventory, procs
 from trainer_agent.agent.gpu import GpuProcess, Gpus
+from trainer_agent.agent.links import Links
+from trainer_agent.agent.waiting import Waiting
 from trainer_agent.wire.messages import SlotFacts
 
 log = logging.getLogger(__name__)
@@ -46,6 +48,7 @@ class Subject:
     slots: list[int]
     over_loopback: bool
     take: Callable[[list[Sample]], None]
+    peers: dict[str, int] = field(default_factory=dict)  # address -> node rank of the other nodes
 
 
 @dataclass(slots=True)
@@ -67,6 +70,8 @@ class Sampler:
         self._counters: dict[str, float] = {}
         self._at = 0.0
         self._cpu_before: dict[int, float] = {}
+        self._waiting = Waiting()
+        self._links = Links()
         self.slots: list[SlotFacts] = inventory.slots(gpus, cpu_slots)
         self.gpu_processes: list[GpuProcess] = []
         self.host = Host()
@@ -90,13 +95,17 @@ class Sampler:
         self.host = self._look_at_host(elapsed)
         subjects = self._subjects()
         if not subjects:
-            self._cpu_before = {}
+            self._cpu_before, self._waiting = {}, Waiting()
             return
         processes = procs.snapshot()
+        if any(subject.peers for subject in subjects):
+            self._links.look()
         used: dict[int, float] = {}
         for subject in subjects:
             samples = self._of_host(subject, now) + self._of_gpus(subject, now)
+            samples += self._of_links(subject, now)
             samples += self._of_ranks(subject, now, elapsed, processes, used)
+            samples += self._of_waiting(subject, now, elapsed, processes)
             subject.take(samples)
         self._cpu_before = used
 
@@ -131,6 +140,10 @@ class Sampler:
                     found.append(Sample(metric, subject.first_rank + local, now, float(value)))
         return found
 
+    def _of_links(self, subject: Subject, now: float) -> list[Sample]:
+        found = self._links.metrics(subject.ranks.values(), subject.peers)
+        return [Sample(metric, subject.node_rank, now, value) for metric, value in found.items()]
+
     def _of_ranks(
         self, subject: Subject, now: float, elapsed: float, processes: procs.Snapshot, used: dict[int, float]
     ) -> list[Sample]:
@@ -145,6 +158,14 @@ class Sampler:
                 # A child that is new since the last look started from zero.
                 seconds = sum(max(0.0, p.cpu - self._cpu_before.get(p.pid, 0.0)) for p in tree)
                 found.append(Sample("rank/cpu", rank, now, 100 * seconds / elapsed))
+        return found
+
+    def _of_waiting(self, subject: Subject, now: float, elapsed: float, processes: procs.Snapshot) -> list[Sample]:
+        found = []
+        for rank, pid in subject.ranks.items():
+            if process := processes.everyone.get(pid):
+                told = self._waiting.metrics(process, elapsed)
+                found += [Sample(metric, rank, now, value) for metric, value in told.items()]
         return found
 
 

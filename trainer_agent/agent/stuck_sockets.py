@@ -22,11 +22,23 @@ class Stuck:
 
 def stuck(pid: int) -> list[Stuck]:
     """Those of this process now."""
-    mine = _inodes(pid)
+    mine = inodes(pid)
     found: list[Stuck] = []
     for table in ("tcp", "tcp6"):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{table}", encoding="ascii") as file:
             found += [one for line in list(file)[1:] if (one := _read(line, mine)) is not None]
+    return found
+
+
+def inodes(pid: int) -> set[str]:
+    """Numbers of the sockets that a process has open."""
+    found = set()
+    with contextlib.suppress(OSError):
+        for entry in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                target = os.readlink(f"/proc/{pid}/fd/{entry}")
+                if target.startswith("socket:["):
+                    found.add(target[8:-1])
     return found
 
 
@@ -48,14 +60,3 @@ def _address(text: str) -> str:
     if len(raw) == 4:
         return socket.inet_ntop(socket.AF_INET, raw)
     return socket.inet_ntop(socket.AF_INET6, raw).removeprefix("::ffff:")
-
-
-def _inodes(pid: int) -> set[str]:
-    found = set()
-    with contextlib.suppress(OSError):
-        for entry in os.listdir(f"/proc/{pid}/fd"):
-            with contextlib.suppress(OSError):
-                target = os.readlink(f"/proc/{pid}/fd/{entry}")
-                if target.startswith("socket:["):
-                    found.add(target[8:-1])
-    return found

@@ -136,6 +136,7 @@ class Inventory(Message, frozen=True):
     nccl: str = ""
     boot_id: str = ""
     agent_version: str = ""
+    addresses: list[str] = []  # all of its network interfaces
 
 
 class AttemptAlive(Message, frozen=True):
@@ -196,6 +197,7 @@ class StartAttempt(Message, tag="start", frozen=True):
     stop_signal: str = "SIGTERM"
     timeout: float | None = None
     deep: bool = False
+    peers: dict[int, list[str]] = {}  # node rank -> addresses, of all nodes of the attempt
 
 
 class StopAttempt(Message, tag="stop", frozen=True):

@@ -166,4 +166,10 @@ def _start(command: Command, part: AttemptNode) -> messages.StartAttempt:
         stop_signal=spec.stop_signal,
         timeout=spec.timeout,
         deep=spec.deep,
+        peers=_peers(attempt),
     )
+
+
+def _peers(attempt: Attempt) -> dict[int, list[str]]:
+    parts = [(part.node_rank, part.node) for part in attempt.parts.select_related("node") if part.node is not None]
+    return {rank: [node.address, *node.inventory.get("addresses", ())] for rank, node in parts}

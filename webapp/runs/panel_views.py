@@ -20,6 +20,7 @@ from webapp.telemetry.models import Metric
 from webapp.telemetry.points import BUILT_IN, STEP, STEP_END
 from webapp.telemetry.read import Reader
 from webapp.telemetry.run_read import RunReader
+from webapp.telemetry.units import is_of_link
 
 PANELS = ("step_time", "phases", "comm", "busbw", "holes")
 MOST_PANELS = 40
@@ -73,7 +74,7 @@ def keys(request: HttpRequest, uid: str) -> JsonResponse:
     number = asked.whole(request.GET, "page", 1, 10_000) or 1
     pages = Paginator(wanted, KEYS_PER_PAGE)
     shown = list(pages.page(number).object_list) if number <= pages.num_pages else []
-    devices = sorted(metric.name for metric in metrics if metric.axis == "time")
+    devices = sorted(metric.name for metric in metrics if metric.axis == "time" and not is_of_link(metric.name))
     return JsonResponse({"keys": shown, "total": len(wanted), "all": len(logged), "loss": loss, "devices": devices})
 
 

@@ -12,6 +12,7 @@ from webapp.telemetry.read import Reader, Series
 from webapp.telemetry.run_read import RunReader
 from webapp.telemetry.spread import Rank, late_rank, middle_of, noise_of
 from webapp.telemetry.thinning import Line
+from webapp.telemetry.units import is_of_nodes
 
 _ROWS_PER_PIXEL = 4
 _GHOST_WIDTH = 200
@@ -114,8 +115,8 @@ def groups_of(attempt: Attempt) -> list[Group]:
 
 
 def node_names(attempts: Iterable[Attempt], metric: str) -> dict[int, str]:
-    """Names of the columns of a `node/*` metric; {} for others, whose columns are ranks."""
-    if not metric.startswith("node/"):
+    """Names of the columns of a metric of nodes; {} for others, whose columns are ranks."""
+    if not is_of_nodes(metric):
         return {}
     names: dict[int, list[str]] = {}
     for part in AttemptNode.objects.filter(attempt__in=list(attempts)).order_by("attempt__number", "node_rank"):

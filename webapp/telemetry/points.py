@@ -9,6 +9,7 @@ import numpy as np
 from trainer_agent.wire.messages import METRIC_OF_PHASE, Batch, SampleColumns, StepColumns, ValueColumns
 from trainer_agent.wire.record import MISSING_US
 from webapp.telemetry.blocks import Floats, Ints
+from webapp.telemetry.units import is_of_nodes
 
 NAME_LIMIT = 500
 STEP_END = "step/end"
@@ -122,7 +123,7 @@ def _samples(samples: SampleColumns) -> Points:
     time = _column(samples.time, "<f8", samples.n, "time")
     if not np.all(np.isfinite(time)):
         raise BadContent("a sample without a time")
-    kind = "node" if samples.metric.startswith("node/") else "rank"
+    kind = "node" if is_of_nodes(samples.metric) else "rank"
     rank = _ranks(samples.rank, samples.n)
     keep = ~np.isnan(value)
     index = _index(np.floor(time).astype(np.int64))

@@ -16,6 +16,7 @@ from webapp.telemetry.panel_lines import Draw, Panel
 from webapp.telemetry.points import BUSBW, LOCAL, STEP, TRANSFER, WAIT
 from webapp.telemetry.read import Series
 from webapp.telemetry.spread import late_rank, middle_of, noise_of
+from webapp.telemetry.units import is_of_link, is_of_nodes
 from workers.ingest.window import STEPS, WAIT_S, Fresh, Window
 
 EVERY_S = 0.2
@@ -100,10 +101,12 @@ class Frames:
     def _panels(self, fresh: Fresh, now: float) -> dict[str, Panel]:
         made = self._step_panels(fresh.steps, now) if fresh.steps else {}
         for name, indexes in fresh.named.items():
+            if is_of_link(name):
+                continue  # no page draws them live
             series = self.window.series(name)
             draw = Draw(STEPS + 1, np.array(sorted(indexes)))
             if series.axis == "time":
-                names = self._nodes if name.startswith("node/") else {}
+                names = self._nodes if is_of_nodes(name) else {}
                 made[f"device:{name}"] = value_panels.device(series, names, draw)
             else:
                 made[f"value:{name}"] = value_panels.value(series, draw, self.window.series(STEP))
