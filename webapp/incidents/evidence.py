@@ -10,6 +10,7 @@ from webapp.incidents.charts import Subject
 from webapp.incidents.models import Incident
 from webapp.telemetry.blocks import Floats, Ints
 from webapp.telemetry.charts import Charts
+from webapp.telemetry.models import Metric
 from webapp.telemetry.panel_lines import Panel
 from webapp.telemetry.panels import PHASES
 from webapp.telemetry.points import EXPOSED, LOCAL, STEP
@@ -45,6 +46,14 @@ def ids_of(row: Incident) -> list[str]:
     return [name for name in (*found, *clocks) if name != "links" or row.evidence.get("links")]
 
 
+def shown(row: Incident) -> list[str]:
+    """Of them those that have numbers: not every machine tells of its devices."""
+    if window_of(row) is None:
+        return []
+    stored = set(Metric.objects.filter(attempt=row.attempt, axis="time").values_list("name", flat=True))
+    return [name for name in ids_of(row) if not name.startswith("device:") or name.removeprefix("device:") in stored]
+
+
 def part_of(row: Incident) -> str:
     """The part of a step in which the subject is late; all its own work where it is not one part."""
     return row.cause if row.cause in PHASES else "local"
@@ -60,11 +69,12 @@ def window_of(row: Incident) -> tuple[int, int] | None:
 
 
 def panels(row: Incident, ids: list[str]) -> dict[str, Panel]:
-    """The numbers of these charts; {} when no step is known."""
+    """The numbers of these charts, read at one moment; {} when no step is known."""
     window = window_of(row)
     if window is None:
         return {}
-    return {name: {**_Evidence(row, *window).panel(name), "id": name} for name in ids}
+    evidence = _Evidence(row, *window)
+    return {name: {**evidence.panel(name), "id": name} for name in ids}
 
 
 class _Evidence:

@@ -36,14 +36,14 @@ def said(row: Incident) -> dict[str, Any]:
 
 def whole(row: Incident, user: User, comment: CommentForm) -> dict[str, Any]:
     """And what stays: the forms, and the charts' frames."""
-    ids = evidence.ids_of(row) if evidence.window_of(row) else []
     project = row.attempt.run.project
+    charts = [(name, title(name)) for name in evidence.shown(row)]
     return said(row) | {
         "can_edit": access.allows(user, project, Role.EDITOR),
         "members": project.members.filter(is_active=True).order_by("username"),
         "comment": comment,
         "autopsy": row.autopsies.first(),
-        "charts": [{"id": name, "title": title(name), "wide": not place % 2} for place, name in enumerate(ids)],
+        "charts": [{"id": name, "title": told, "wide": not at % 2} for at, (name, told) in enumerate(charts)],
         "words": WORDS,
         "config": {
             "panels": reverse("incidents:panels", args=[row.pk]),

@@ -58,7 +58,7 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
 def panels(request: HttpRequest, pk: int) -> JsonResponse:
     """The numbers of all its charts."""
     row = queries.incident_for(signed_in(request), pk, Role.VIEWER)
-    answer = {"onset": row.opened_step, "panels": evidence.panels(row, evidence.ids_of(row))}
+    answer = {"onset": row.opened_step, "panels": evidence.panels(row, evidence.shown(row))}
     return JsonResponse(answer, json_dumps_params={"allow_nan": False})
 
 
