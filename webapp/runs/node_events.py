@@ -16,7 +16,7 @@ from webapp.runs.blame import Ending, blame_launcher, blame_rank, refine, refine
 from webapp.runs.counts import note_counts, with_gap
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, RankState, Run, Status
 from webapp.runs.rank_reasons import last_line
-from webapp.runs.scheduler import next_port
+from webapp.runs.scheduler import free_port
 from webapp.runs.settle import fail, finish_part, settle, stop_by_node
 from webapp.runs.state import LIVE, locked, move, record
 
@@ -56,7 +56,7 @@ def _move_port(part: AttemptNode, attempt: Attempt) -> bool:
     """Ask every node again with another port; those that wait at the old one start over."""
     if attempt.port_tries + 1 >= PORT_TRIES:
         return False
-    port = next_port(attempt.master_addr, after=attempt.master_port)
+    port = free_port(attempt.master_addr)
     if port is None or not move(attempt, (Status.STARTING,), master_port=port, port_tries=attempt.port_tries + 1):
         return False
     record(attempt, "port_moved", level="warn", node=part.node_name, port=port)

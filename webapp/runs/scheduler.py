@@ -1,5 +1,6 @@
 """Placement carried out: slots claimed in one transaction, or none."""
 
+import secrets
 from dataclasses import asdict
 from datetime import datetime
 
@@ -42,15 +43,15 @@ def place_queued(now: datetime | None = None) -> int:
     return sum(placed)
 
 
-def next_port(address: str, after: int | None = None) -> int | None:
-    """A port of RENDEZVOUS_PORTS that no active attempt uses on this address; those behind `after` first."""
+def free_port(address: str) -> int | None:
+    """Any port of RENDEZVOUS_PORTS that no active attempt uses on this address.
+
+    By chance: the last attempt's may still be in TIME_WAIT, and another server may use the same range.
+    """
     low, high = settings.RENDEZVOUS_PORTS
-    count = high - low + 1
     active = Attempt.objects.filter(status__in=PLACED, master_addr=address)
-    used = set(active.values_list("master_port", flat=True))
-    first = low if after is None else after + 1
-    candidates = (low + (first - low + i) % count for i in range(count))
-    return next((port for port in candidates if port not in used), None)
+    free = sorted(set(range(low, high + 1)) - set(active.values_list("master_port", flat=True)))
+    return secrets.choice(free) if free else None
 
 
 def _offers(nodes: dict[int, Node], slots: list[Slot]) -> list[Offer]:
@@ -80,9 +81,7 @@ def _wishes(attempts: list[Attempt]) -> list[Wish]:
 
 def _place(attempt: Attempt, placement: Placement, nodes: dict[int, Node]) -> bool:
     master = nodes[placement.parts[0][0]]
-    # Attempts that follow each other get different ports: the last one's may still be in TIME_WAIT.
-    low, high = settings.RENDEZVOUS_PORTS
-    port = next_port(master.address, after=low + attempt.pk % (high - low + 1) - 1)
+    port = free_port(master.address)
     if port is None:
         _note_wait(attempt, asdict(Wait(attempt.pk, "ports", attempt.world_size, len(placement.parts), 0)))
         return False
