@@ -44,6 +44,11 @@ def test_between_two_nodes_the_slow_direction_is_a_link() -> None:
     assert (found.link, found.probable) == ((0, 1), False)
 
 
+def test_of_both_ways_of_a_link_the_one_that_costs_more_is_named() -> None:
+    both = [Link(a, b, {(3, 0): 80.0, (0, 3): 30.0}.get((a, b), 8.0), 0.0, 8.0) for a, b in permutations(range(4), 2)]
+    assert named(locate(both, slowdown=0.3, since=9)) == "link 3-0"
+
+
 def test_bytes_sent_again_are_enough_and_are_quoted() -> None:
     lossy = [Link(a, b, 8.0, 0.02 if (a, b) == (2, 0) else 0.0, 8.0) for a, b in permutations(range(3), 2)]
     (found,) = locate(lossy, slowdown=0.0, since=9)

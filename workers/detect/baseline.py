@@ -40,6 +40,7 @@ def numbers(table: Table) -> dict[str, Floats]:
         "local": median(table.local, 1),
         "transfer": table.transfer,
         "exposed": median(table.exposed, 1),
+        "span": table.span,
         **{part: median(values, 1) for part, values in table.parts.items()},
     }
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workers.detect.finding import Finding
+from workers.detect.finding import DEVICE, Finding
 from workers.detect.table import Floats
 
-DEVICE = "device"
 BELOW = 0.05  # of the cohort's clock
 BUSY = 50.0  # per cent of utilisation: an idle device may well run slowly
 HOT_C = 85.0

@@ -10,6 +10,7 @@ from workers.detect.table import Bools, Floats, Table
 SHARE = 0.05  # of the step: less is not worth an alarm
 Z = 4.0  # times the noise
 NOISE_FLOOR = 0.01  # of the peers' time
+Z_OWN = 2.0  # times by how much this rank moves from step to step anyhow
 _EXACT_UP_TO = 16  # ranks; of more, one rank does not move the median
 _TO_SIGMA = 1.4826  # from a median absolute deviation
 
@@ -31,7 +32,16 @@ def excess(table: Table) -> Excess:
     typical = median(table.step, 1)
     with np.errstate(invalid="ignore"):
         hit = (more >= SHARE * typical[:, None]) & (more >= Z * np.maximum(noise, NOISE_FLOOR * centre))
+        hit &= more >= Z_OWN * _jitter(more)
     return Excess(more, hit & table.told[:, None], typical)
+
+
+def _jitter(more: Floats) -> Floats:
+    """How far each rank moves between two steps, which two ranks cannot tell of each other. A lasting change is none."""
+    if more.shape[0] < 2:
+        return np.zeros(more.shape[1])
+    moves = median(np.abs(np.diff(more, axis=0)), 0)
+    return np.asarray(np.nan_to_num(_TO_SIGMA / np.sqrt(2) * moves))
 
 
 def _of_others(local: Floats) -> tuple[Floats, Floats]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 STRAGGLER, WANDERING, STRUCTURAL, REGRESSION = "straggler", "wandering", "structural", "regression"
 NETWORK, INPUT, TELEMETRY = "network", "input", "telemetry"
+OVERLAP, DEVICE = "overlap", "device"
 
 JOB = "job"
 

@@ -14,6 +14,7 @@ from workers.detect.finding import JOB, NETWORK, Finding
 HOT = 3.0  # times the typical link's cost
 GROWN = 2.0  # times its own cost before
 LOSSY = 0.005  # of the bytes sent again
+ONE_WAY = 1.5  # times the cost of the way back: that is slow because acknowledgements wait with the data
 _FEW = 3  # links, of which the typical one may itself be slow: then only growth counts
 
 
@@ -69,7 +70,9 @@ def _common(hot: list[Link], links: list[Link]) -> tuple[str, int | None, tuple[
     if len(hot) == 1:
         return _pair(hot[0].a, hot[0].b)
     if len(pairs) == 1:
-        return _pair(*sorted(next(iter(pairs))))
+        worse, other = sorted(hot, key=lambda link: (-link.busy_ms_per_mb, link.a))
+        one_way = worse.busy_ms_per_mb >= ONE_WAY * other.busy_ms_per_mb
+        return _pair(*((worse.a, worse.b) if one_way else sorted((worse.a, worse.b))))
     for node in sorted({end for link in links for end in (link.a, link.b)}):
         if all(node in pair for pair in pairs):
             return f"node {node}", node, None

@@ -12,6 +12,8 @@ from workers.detect.table import Bools, Floats, Ints, Table
 NOW, HITS_NOW = 10, 8  # newest steps, and in how many of them a rank must be late
 STILL, HITS_STILL = 20, 3
 LONG, HITS_LONG = 60, 6  # for one that is late now and then
+STRETCHES = 4  # of the newest steps, in each of which it must be late: what passes comes in one burst
+_STRETCH = 12  # steps
 SOLE = 0.6  # of the late steps must be of the same rank, else the lateness wanders
 WANDERS = 0.8  # of the newest 20 steps are late by somebody
 _WANDER_STEPS = 20
@@ -73,7 +75,7 @@ def _fixed(late: Excess, before: Bools) -> list[int]:
 
 
 def _now_and_then(late: Excess) -> list[int]:
-    """Late in some steps, but it is always this one, and it costs enough on average."""
+    """Late in some steps, but it is always this one, again and again, and it costs enough on average."""
     hit, more = late.hit[-LONG:], late.more[-LONG:]
     anyone = hit.any(axis=1).sum()
     if anyone < HITS_LONG:
@@ -81,7 +83,14 @@ def _now_and_then(late: Excess) -> list[int]:
     count = hit.sum(axis=0)
     cost = np.where(hit, more, 0.0).sum(axis=0)
     worth = cost >= SHARE * np.nansum(late.typical[-LONG:])
-    return np.flatnonzero((count >= HITS_LONG) & (count >= SOLE * anyone) & worth).tolist()
+    return np.flatnonzero((count >= HITS_LONG) & (count >= SOLE * anyone) & worth & _recurs(hit)).tolist()
+
+
+def _recurs(hit: Bools) -> Bools:
+    if hit.shape[0] < STRETCHES * _STRETCH:
+        return np.zeros(hit.shape[1], bool)
+    stretches = hit[-STRETCHES * _STRETCH :].reshape(STRETCHES, _STRETCH, -1)
+    return np.asarray(stretches.any(axis=1).all(axis=0))
 
 
 def _wandering(table: Table, late: Excess) -> list[Finding]:

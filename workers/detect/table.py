@@ -15,7 +15,10 @@ ENOUGH = 0.8  # of the ranks must have told of a step, else nobody is compared
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`parts` holds PARTS; `exposed` is the communication that the rank could not hide. All n steps x m ranks."""
+    """`parts` holds PARTS; `exposed` is the communication that the rank could not hide. All n steps x m ranks.
+
+    `total` is all of the communication, hidden or not, in the steps in which that was measured; None if never.
+    """
 
     steps: Ints
     ranks: Ints
@@ -23,6 +26,7 @@ class Table:
     step: Floats
     exposed: Floats
     parts: dict[str, Floats]
+    total: Floats | None = None
 
     @property
     def local(self) -> Floats:
@@ -39,6 +43,11 @@ class Table:
         """Per step: the communication of the rank that waits least. NaN where no rank can see it."""
         return _least(self.exposed)
 
+    @property
+    def span(self) -> Floats:
+        """Per step: all of the communication, by the rank that waits least. NaN where it was not measured."""
+        return np.full(self.steps.size, np.nan) if self.total is None else _least(self.total)
+
     def rows(self, chosen: Bools | slice) -> "Table":
         """Some of the steps."""
         return Table(
@@ -48,6 +57,7 @@ class Table:
             self.step[chosen],
             self.exposed[chosen],
             {name: values[chosen] for name, values in self.parts.items()},
+            None if self.total is None else self.total[chosen],
         )
 
     def newest(self, count: int) -> "Table":

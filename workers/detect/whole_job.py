@@ -3,6 +3,7 @@
 from webapp.telemetry.spread import middle
 from workers.detect.baseline import Baseline, numbers, shift
 from workers.detect.finding import INPUT, JOB, NETWORK, REGRESSION, Finding
+from workers.detect.overlap import lost_overlap
 from workers.detect.table import PARTS, Floats, Table
 
 REGRESSED = 0.10  # longer than usual
@@ -18,7 +19,7 @@ def whole_job(table: Table, baseline: Baseline | None) -> list[Finding]:
     if table.steps.size < _NEWEST:
         return []
     now = numbers(table)
-    found = _network(table, now, baseline) or _regression(table, now, baseline)
+    found = lost_overlap(table, now, baseline) or _network(table, now, baseline) or _regression(table, now, baseline)
     return [*found, *_input(table, now, found)]
 
 
@@ -51,7 +52,7 @@ def _regression(table: Table, now: dict[str, Floats], baseline: Baseline | None)
     top = max(more, key=lambda part: more[part])
     cause = top if total > 0 and more[top] >= _ONE_PART * total else "unknown"
     if cause == "exposed":
-        cause = "network"
+        cause = "unknown"  # a longer transfer is the network and has been asked for; this is waiting for each other
     evidence = {"step": _newest(now["step"]), "usual": baseline.usual["step"].middle}
     return [Finding(REGRESSION, JOB, cause, moved[0], int(table.steps[moved[1]]), evidence=evidence)]
 
