@@ -90,6 +90,11 @@ def test_no_rank_left_is_an_end_and_no_hang():
     assert judge({0: facts_of({"alive": False}), 1: facts_of({"alive": False})}).kind == "over"
 
 
+def test_ranks_that_have_ended_while_nobody_waits_for_them_are_an_end_and_no_hang():
+    ended = facts_of({"alive": False})
+    assert judge({0: ended, 1: rank(phase="other"), 2: ended}).kind == "moving"
+
+
 def test_ranks_of_a_node_that_cannot_be_reached_are_named():
     found = judge({0: rank(), 1: rank()}, unreachable=(2, 3))
     assert (found.kind, found.ranks, found.cause) == ("node", (2, 3), "network")

@@ -3,7 +3,7 @@
 Asked in this order, the first that holds is the verdict:
 
 over        no rank's process is there any more
-gone        a rank's process is not there
+gone        a rank's process is not there, and another rank waits
 stopped     a rank is stopped from outside: signal, debugger, frozen container (state T)
 node        a node cannot be reached, and its ranks with it
 moving      nobody is stuck: evaluation, a long load
@@ -70,6 +70,8 @@ def judge(ranks: Ranks, unreachable: Collection[int] = (), quick: float = 0.0) -
     gone = tuple(sorted(set(ranks) - set(living)))
     if gone and not living:
         return Verdict("over", "unknown")  # the run's end is on the way
+    if gone and not any(facts.waits for facts in living.values()):
+        return Verdict("moving", "unknown")  # nobody misses them: the last ranks are on their way out
     found = (
         (Verdict("gone", "unknown", gone, probable=False) if gone else None)
         or _stopped(living)
