@@ -59,4 +59,5 @@ def _is_idle(attempt: Attempt, part: AttemptNode, now: datetime) -> bool:
 def _held(part: AttemptNode, now: datetime) -> Report:
     told = {"slots": len(part.slots)}
     subject = f"node {part.node_rank}"
-    return Report(IDLE, subject, "code", 0.0, since=None, node_rank=part.node_rank, evidence=told)
+    slots = len(part.slots)
+    return Report(IDLE, subject, "code", 0.0, None, node_rank=part.node_rank, evidence=told, idle_slots=slots)

@@ -40,6 +40,15 @@ def test_its_cost_is_what_the_slots_lost_while_it_was_there(attempt) -> None:
     assert Incident.objects.get().gpu_hours == pytest.approx(4 * 0.25 / 1.25)
 
 
+def test_slots_that_are_held_for_nothing_cost_their_whole_time(attempt) -> None:
+    idle = Report("straggler", "node 1", "code", 0.0, None, node_rank=1, idle_slots=2)
+    see(attempt, idle, step=50, second=0)
+    see(attempt, idle, step=50, second=1800)
+    assert Incident.objects.get().gpu_hours == pytest.approx(1.0)
+    attempt.run.refresh_from_db()
+    assert attempt.run.health["node_name"] == attempt.parts.get(node_rank=1).node_name
+
+
 def test_it_is_over_after_quiet_steps_and_seconds_and_not_before(attempt) -> None:
     see(attempt, LATE, step=50, second=0)
     see(attempt, step=69, second=10)

@@ -34,6 +34,7 @@ class Report:
     evidence: dict[str, Any] = field(default_factory=dict)
     victims: tuple[int, ...] = ()
     stopped: bool = False  # nothing moves at all
+    idle_slots: int = 0  # held, and nothing runs on them
 
 
 def severity_of(report: Report) -> Severity:
@@ -133,8 +134,7 @@ def _open(attempt: Attempt, report: Report, step: int | None, now: datetime) -> 
 
 def _keep_up(row: Incident, report: Report, step: int | None, now: datetime) -> bool:
     before = (row.severity, row.cause, round(row.slowdown, 2))
-    lost = 1.0 if report.stopped else report.slowdown / (1 + report.slowdown)
-    row.gpu_hours += lost * row.attempt.world_size * max(0.0, (now - row.seen_at).total_seconds()) / 3600
+    row.gpu_hours += _lost_slots(report, row.attempt.world_size) * max(0.0, (now - row.seen_at).total_seconds()) / 3600
     row.seen_at = now
     if severity_of(report) != row.severity and _rank(severity_of(report)) > _rank(row.severity):
         row.severity = severity_of(report)
@@ -143,6 +143,12 @@ def _keep_up(row: Incident, report: Report, step: int | None, now: datetime) -> 
         _note(row, "cause", now, cause=report.cause)
     _write(row, report, step)
     return before != (row.severity, row.cause, round(row.slowdown, 2))
+
+
+def _lost_slots(report: Report, world_size: int) -> float:
+    """How many slots' whole time goes into it."""
+    share = 1.0 if report.stopped else report.slowdown / (1 + report.slowdown)
+    return report.idle_slots or share * world_size
 
 
 def _write(row: Incident, report: Report, step: int | None) -> None:
@@ -183,6 +189,8 @@ def _tell(attempt: Attempt) -> None:
 def _health(row: Incident) -> dict[str, Any]:
     health = {"kind": row.kind, "cause": row.cause, "rank": row.rank, "node": row.node_rank, "incident": row.pk}
     health["severity"] = row.severity
+    if row.node_rank is not None:
+        health["node_name"] = dict(row.attempt.parts.values_list("node_rank", "node_name")).get(row.node_rank, "")
     return {**health, "slowdown": round(row.slowdown, 2)} if row.slowdown else health
 
 

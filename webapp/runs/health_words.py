@@ -41,4 +41,6 @@ def badge(health: Mapping[str, Any]) -> str:
 def _who(health: Mapping[str, Any]) -> str:
     if health.get("rank") is not None:
         return str(_("rank %s") % health["rank"])
+    if health.get("node_name"):
+        return str(health["node_name"])
     return str(_("node %s") % health["node"]) if health.get("node") is not None else ""
