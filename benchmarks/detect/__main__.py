@@ -12,6 +12,7 @@ those that are told of.
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ from tests.lab.lab import lab
 def main() -> int:
     """Run it; the exit code is 0 unless it could not be run."""
     asked = arguments()
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that nothing is left behind
     seeds = range(asked.first_seed, asked.first_seed + asked.seeds)
     verdicts = []
     print(title(), flush=True)

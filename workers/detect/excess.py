@@ -37,7 +37,7 @@ def excess(table: Table) -> Excess:
 
 
 def _jitter(more: Floats) -> Floats:
-    """How far each rank moves between two steps, which two ranks cannot tell of each other. A lasting change is none."""
+    """How far each rank moves from step to step, which peers alone do not tell. A lasting change is none."""
     if more.shape[0] < 2:
         return np.zeros(more.shape[1])
     moves = median(np.abs(np.diff(more, axis=0)), 0)
