@@ -14,7 +14,17 @@ from webapp.runs.models import Run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_client")]
 
-READS = ["", "/metrics", "/metrics?name=phase/step", "/logs", "/logs?rank=0", "/incidents", "/ledger", "/events"]
+READS = [
+    "",
+    "/metrics",
+    "/metrics?name=phase/step",
+    "/logs",
+    "/logs?rank=0",
+    "/incidents",
+    "/autopsies",
+    "/ledger",
+    "/events",
+]
 STRANGER, VIEWER, EDITOR, ADMIN = "stranger", "vera", "ed", "ada"
 
 
@@ -41,6 +51,7 @@ def test_strangers_find_nothing_and_members_read(run: Run, path: str) -> None:
         ("patch", "", {"name": "renamed"}, 200),
         ("post", "/stop", None, 200),
         ("post", "/restart", None, 409),
+        ("post", "/autopsy", None, 409),
         ("delete", "", None, 204),
     ],
 )
