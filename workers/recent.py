@@ -3,44 +3,62 @@
 import numpy as np
 
 from webapp.runs.models import Attempt
-from webapp.telemetry.points import EXPOSED, STEP
+from webapp.telemetry.models import Metric
+from webapp.telemetry.points import COMM_TOTAL, EXPOSED, STEP
 from webapp.telemetry.read import Reader, Series
 from workers.detect.table import PARTS, Floats, Ints, Table
 
 WINDOW = 120  # steps
+WORK = ("tokens", "num_tokens", "samples", "batch_size")  # names under which scripts log what a rank was given
 
 
-def newest(attempt: Attempt, first: int) -> Table:
-    """The last steps, none before `first`."""
+def newest(attempt: Attempt, first: int, reader: Reader | None = None) -> Table:
+    """The last steps, none before `first`. With a `reader` of one moment nothing is read twice."""
     last = attempt.last_step
     assert last is not None
-    return between(attempt, max(first, last - WINDOW + 1), None)
+    return between(attempt, max(first, last - WINDOW + 1), None, reader)
 
 
-def between(attempt: Attempt, lo: int, hi: int | None) -> Table:
+def between(attempt: Attempt, lo: int, hi: int | None, reader: Reader | None = None) -> Table:
     """The steps lo … hi of all ranks."""
-    reader = Reader(attempt)
+    reader = reader or Reader(attempt)
     step = reader.series(STEP, lo=lo, hi=hi)
     ranks = np.array(step.columns, dtype=np.int64)
     places = dict(attempt.ranks.values_list("rank", "node_rank"))
-    parts = {part: _like(step, reader.series(f"phase/{part}", lo=lo, hi=hi)) for part in PARTS}
+    parts = {part: like(step, reader.series(f"phase/{part}", lo=lo, hi=hi)) for part in PARTS}
     return Table(
         step.index,
         ranks,
         np.array([places.get(rank, 0) for rank in step.columns], dtype=np.int64),
         step.values,
-        _like(step, reader.series(EXPOSED, lo=lo, hi=hi)),
+        like(step, reader.series(EXPOSED, lo=lo, hi=hi)),
         parts,
+        like(step, reader.series(COMM_TOTAL, lo=lo, hi=hi)),
     )
 
 
-def _like(step: Series, other: Series) -> Floats:
-    """The other metric's values at the steps and ranks of the first, NaN where it has none."""
-    values = np.full(step.values.shape, np.nan)
-    rows = {index: row for row, index in enumerate(other.index.tolist())}
-    mine: Ints = np.array([row for row, index in enumerate(step.index.tolist()) if index in rows], dtype=np.int64)
-    theirs = np.array([rows[int(step.index[row])] for row in mine], dtype=np.int64)
-    for column, rank in enumerate(step.columns):
-        if rank in other.columns and mine.size:
-            values[mine, column] = other.values[theirs, other.columns.index(rank)]
+def work_of(table: Table, reader: Reader) -> Floats | None:
+    """What each rank was given in each step, if the script logs it, in the table's shape."""
+    if not table.steps.size:
+        return None
+    logged = set(Metric.objects.filter(attempt=reader.attempt, name__in=WORK).values_list("name", flat=True))
+    name = next((one for one in WORK if one in logged or one in reader.young), None)
+    if name is None:
+        return None
+    given = reader.series(name, lo=int(table.steps[0]), hi=int(table.steps[-1]))
+    return placed(given, table.steps, table.ranks)
+
+
+def like(step: Series, other: Series) -> Floats:
+    """The other metric's values at the rows and columns of the first, NaN where it has none."""
+    return placed(other, step.index, np.array(step.columns, dtype=np.int64))
+
+
+def placed(series: Series, index: Ints, columns: Ints) -> Floats:
+    """A metric's values at these rows and columns, NaN where it has none."""
+    values = np.full((index.size, columns.size), np.nan)
+    _, mine, theirs = np.intersect1d(index, series.index, assume_unique=True, return_indices=True)
+    for k, column in enumerate(columns.tolist()):
+        if column in series.columns and mine.size:
+            values[mine, k] = series.values[theirs, series.columns.index(column)]
     return values

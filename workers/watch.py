@@ -15,16 +15,29 @@ from webapp.incidents.lifecycle import Report
 from webapp.incidents.models import Incident, Watch
 from webapp.nodes.models import Slot
 from webapp.runs.models import Attempt, Status
+from webapp.telemetry.read import Reader
 from workers import hang, idle
+from workers.confirm import confirmed
 from workers.detect.baseline import Baseline, Usual, learn
-from workers.detect.finding import INPUT, NETWORK, REGRESSION, STRAGGLER, STRUCTURAL, WANDERING, Finding
+from workers.detect.finding import (
+    DEVICE,
+    INPUT,
+    NETWORK,
+    OVERLAP,
+    REGRESSION,
+    STRAGGLER,
+    STRUCTURAL,
+    WANDERING,
+    Finding,
+)
 from workers.detect.judge import judge
 from workers.fresh import is_fresh
-from workers.recent import between, newest
+from workers.recent import between, newest, work_of
 
 log = logging.getLogger(__name__)
 
-OF_STEPS = (STRAGGLER, WANDERING, STRUCTURAL, REGRESSION, NETWORK, INPUT)  # kinds that are found in step times
+# Kinds that are found in step times and in what confirms them.
+OF_STEPS = (STRAGGLER, WANDERING, STRUCTURAL, REGRESSION, NETWORK, INPUT, OVERLAP, DEVICE)
 WARM_UP, WARM_UP_AGAIN = 20, 10  # steps that are not judged; fewer in a later attempt
 _LEARN_FROM = 80  # steps after the warm-up that the baseline may come from
 
@@ -58,13 +71,14 @@ def look_at(attempt: Attempt, now: datetime) -> None:
         return
     first = attempt.first_step + (WARM_UP if attempt.number == 1 else WARM_UP_AGAIN)
     baseline = _baseline(attempt, watch, first, last)
-    table = newest(attempt, first)
+    reader = Reader(attempt)
+    table = newest(attempt, first, reader)
     if table.steps.size:
         opened = attempt.incidents.filter(closed_at=None, kind=STRAGGLER).values_list("rank", flat=True)
         on_gpu = Slot.objects.filter(attempt=attempt, kind="gpu").exists()
         late = frozenset(rank for rank in opened if rank is not None)
-        findings = judge(table, baseline, on_gpu=on_gpu, late_before=late)
-        reports = [_report(finding) for finding in findings]
+        found = judge(table, baseline, on_gpu=on_gpu, late_before=late, work=work_of(table, reader))
+        reports = [_report(finding) for finding in confirmed(reader, found, table, now, on_gpu=on_gpu)]
         lifecycle.apply(attempt, reports, kinds=OF_STEPS, step=int(table.steps[-1]), now=now)
     Watch.objects.filter(pk=watch.pk).update(looked_step=last)
 

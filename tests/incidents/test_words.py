@@ -108,3 +108,21 @@ def test_the_subject_is_named_by_its_node() -> None:
     name = attempt.parts.get(node_rank=1).node_name
     whole = Incident(attempt=attempt, kind="straggler", subject="node 1", node_rank=1)
     assert (words.where(whole), words.short(whole), words.ranks_of(whole)) == (f"Every rank of {name}", name, [2, 3])
+
+
+def test_a_network_that_loses_packets_says_how_many_and_a_slow_one_how_long_it_takes() -> None:
+    lossy = words.sentence(row("network", "network", evidence={"retransmitted": 0.012}))
+    assert lossy == "The job loses packets since step 40: 1.2 % of the bytes are sent again."
+    slow = words.sentence(row("network", "network", evidence={"transfer": 0.03, "usual": 0.01}))
+    assert "transfers take 30 ms instead of 10 ms" in slow
+
+
+def test_a_slow_device_is_told_with_its_clock_and_heat() -> None:
+    evidence = {"clock": 1200.0, "usual": 1980.0, "temperature": 91.0}
+    told = words.sentence(row("device", "gpu", rank=3, evidence=evidence))
+    assert told == "Rank 3: its GPU runs at 1,200 MHz, those of the other ranks at 1,980 MHz. It is 91 °C hot."
+
+
+def test_ranks_with_more_work_are_not_called_slow() -> None:
+    told = words.sentence(row("structural", "code", evidence={"ranks": 2.0, "by_work": 1.0}))
+    assert told.startswith("2 ranks take longer because they are given more in each step")

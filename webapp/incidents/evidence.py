@@ -27,6 +27,7 @@ _OF_KIND: dict[str, tuple[str, ...]] = {
     "regression": ("before", "parts_before"),
     "network": ("transfer", "links", "phases"),
     "input": ("phases", "heat:data"),
+    "overlap": ("transfer", "parts_before"),
     "hang": ("heat:local", "phases"),
     "telemetry": ("heat:local",),
     "alone": ("phases",),

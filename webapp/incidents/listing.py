@@ -18,6 +18,7 @@ KINDS: dict[str, str | Promise] = {
     "straggler": _("slow rank or node"),
     "wandering": _("late in turns"),
     "structural": _("uneven split"),
+    "overlap": _("communication not hidden"),
     "regression": _("slower than before"),
     "network": _("network"),
     "input": _("waiting for data"),

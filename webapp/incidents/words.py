@@ -51,6 +51,10 @@ _NEXT_OF_KIND: dict[str, str | Promise] = {
     "regression": _lazy(
         "See what changed at this step: input sizes, a new part of the script, clocks, or other jobs on the nodes."
     ),
+    "overlap": _lazy(
+        "Look for a collective that the script now waits for, another bucket size, or gradients that are ready in "
+        "another order than before."
+    ),
     "input": _lazy("Give the loaders more workers, or look at the storage that all of them read from."),
     "hang": _lazy("Look at this rank's stack and its last log lines. Then stop the run and resume from a checkpoint."),
 }
@@ -142,6 +146,13 @@ def _wandering(row: Incident) -> str:
 
 def _structural(row: Incident) -> str:
     ranks = int(row.evidence.get("ranks", 0))
+    if row.evidence.get("by_work"):
+        text = ngettext(
+            "%(n)s rank takes longer because it is given more in each step; for the same work it is as fast.",
+            "%(n)s ranks take longer because they are given more in each step; for the same work they are as fast.",
+            ranks,
+        )
+        return _with_cost(row, text % {"n": ranks})
     text = ngettext(
         "%(n)s rank has more work than the others in every step: the split is uneven, no rank is bad.",
         "%(n)s ranks have more work than the others in every step: the split is uneven, no rank is bad.",
@@ -170,11 +181,36 @@ def _network(row: Incident) -> str:
         "now": ms(row.evidence.get("transfer", 0.0)),
         "usual": ms(row.evidence.get("usual", 0.0)),
     }
+    if "transfer" not in row.evidence:
+        share = f"{100 * float(row.evidence.get('retransmitted', 0.0)):.1f}"
+        text = _("%(who)s loses packets since step %(step)s: %(share)s %% of the bytes are sent again.")
+        return _with_cost(row, text % {**told, "share": share})
     if row.link or row.node_rank is not None:
         text = _("%(who)s is slow since step %(step)s: transfers take %(now)s instead of %(usual)s.")
     else:
         text = _("Since step %(step)s transfers take %(now)s instead of %(usual)s, while every rank works as before.")
     return _with_cost(row, text % told)
+
+
+def _overlap(row: Incident) -> str:
+    told = {
+        "step": _step(row),
+        "now": ms(row.evidence.get("transfer", 0.0)),
+        "usual": ms(row.evidence.get("usual", 0.0)),
+    }
+    text = _(
+        "Since step %(step)s every rank waits %(now)s for communication instead of %(usual)s, though it takes no "
+        "longer: less of it is hidden behind the backward pass."
+    )
+    return _with_cost(row, text % told)
+
+
+def _device(row: Incident) -> str:
+    clock, usual = float(row.evidence.get("clock", 0.0)), float(row.evidence.get("usual", 0.0))
+    told = {"who": where(row), "clock": f"{clock:,.0f}", "usual": f"{usual:,.0f}"}
+    text = _("%(who)s: its GPU runs at %(clock)s MHz, those of the other ranks at %(usual)s MHz.") % told
+    heat = row.evidence.get("temperature")
+    return text if heat is None else f"{text} " + _("It is %s °C hot.") % f"{float(heat):.0f}"
 
 
 def _input(row: Incident) -> str:
@@ -216,6 +252,8 @@ _SAYS: dict[str, Callable[[Incident], str]] = {
     "regression": _regression,
     "network": _network,
     "input": _input,
+    "overlap": _overlap,
+    "device": _device,
     "hang": _hang,
     **dict.fromkeys(presence_words.SAYS, _presence),
 }

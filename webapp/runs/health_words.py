@@ -15,6 +15,7 @@ _JOB: dict[str, str | Promise] = {
     "regression": gettext_lazy("slower than before"),
     "network": gettext_lazy("network slow"),
     "input": gettext_lazy("waits for data"),
+    "overlap": gettext_lazy("communication not hidden"),
     "hang": gettext_lazy("hung"),
     "device": gettext_lazy("device slow"),
     "telemetry": gettext_lazy("numbers missing"),

@@ -1,6 +1,7 @@
 """What a detector says about data."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 STRAGGLER, WANDERING, STRUCTURAL, REGRESSION = "straggler", "wandering", "structural", "regression"
 NETWORK, INPUT, TELEMETRY = "network", "input", "telemetry"
@@ -28,4 +29,4 @@ class Finding:
     rank: int | None = None
     node: int | None = None
     link: tuple[int, int] | None = None
-    evidence: dict[str, float] = field(default_factory=dict)
+    evidence: dict[str, Any] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from workers.detect.finding import JOB, NETWORK, Finding
 
 HOT = 3.0  # times the typical link's cost
 GROWN = 2.0  # times its own cost before
-LOSSY = 0.005  # of the bytes sent again
+LOSSY = 0.003  # of the bytes sent again; a healthy link stays far below a thousandth
 ONE_WAY = 1.5  # times the cost of the way back: that is slow because acknowledgements wait with the data
 _FEW = 3  # links, of which the typical one may itself be slow: then only growth counts
 
@@ -35,14 +35,26 @@ def locate(links: Iterable[Link], *, slowdown: float, since: int) -> list[Findin
     `slowdown` and `since` are those of the job's longer transfers.
     """
     known = list(links)
-    hot = _hot(known)
+    return _named(_hot(known), known, slowdown, since)
+
+
+def lossy(links: Iterable[Link], *, since: int) -> list[Finding]:
+    """One finding about links that lose packets, though no transfer takes longer by it yet."""
+    known = list(links)
+    return _named([link for link in known if link.retransmitted >= LOSSY], known, 0.0, since)
+
+
+def costs(links: Iterable[Link]) -> dict[str, float]:
+    """What a page draws: {"0-1": ms busy per MB}."""
+    return {f"{link.a}-{link.b}": round(link.busy_ms_per_mb, 3) for link in links}
+
+
+def _named(hot: list[Link], known: list[Link], slowdown: float, since: int) -> list[Finding]:
     if not hot:
         return []
-    evidence = {f"{link.a}-{link.b}": link.busy_ms_per_mb for link in known}
-    lossy = max(link.retransmitted for link in hot)
-    more = {"retransmitted": lossy, "hot": float(len(hot)), **{f"link/{name}": ms for name, ms in evidence.items()}}
+    told = {"retransmitted": max(link.retransmitted for link in hot), "hot": len(hot), "links": costs(known)}
     subject, node, link = _common(hot, known)
-    return [Finding(NETWORK, subject, "network", slowdown, since, False, node=node, link=link, evidence=more)]
+    return [Finding(NETWORK, subject, "network", slowdown, since, False, node=node, link=link, evidence=told)]
 
 
 def _hot(links: list[Link]) -> list[Link]:
