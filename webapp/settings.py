@@ -38,6 +38,12 @@ UPLOAD_LIMIT_MB = env.int("UPLOAD_LIMIT_MB", default=256)
 # Names of nodes without which /healthz does not answer 200; `manage.py up` names its local ones.
 LOCAL_NODES = env.list("LOCAL_NODES", default=[])
 
+# ---- alerts
+EMAIL_URL = env.str("EMAIL_URL", default="")
+EMAIL_FROM = env.str("EMAIL_FROM", default="paceline@localhost")
+# Whether webhooks may go to private, loopback and link-local addresses.
+ALLOW_PRIVATE_WEBHOOKS = env.bool("ALLOW_PRIVATE_WEBHOOKS", default=False)
+
 # ---- Django
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -54,6 +60,7 @@ INSTALLED_APPS = [
     "webapp.runs",
     "webapp.telemetry",
     "webapp.incidents",
+    "webapp.alerts",
     "webapp.live",
     "webapp.api",
     "webapp.supervisor",
@@ -115,6 +122,14 @@ else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+_email = env.email_url_config(EMAIL_URL or "dummymail://")
+EMAIL_BACKEND = _email["EMAIL_BACKEND"]
+EMAIL_HOST, EMAIL_PORT = _email["EMAIL_HOST"], _email["EMAIL_PORT"]
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _email["EMAIL_HOST_USER"], _email["EMAIL_HOST_PASSWORD"]
+EMAIL_USE_TLS, EMAIL_USE_SSL = _email.get("EMAIL_USE_TLS", False), _email.get("EMAIL_USE_SSL", False)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = EMAIL_FROM
+
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("pt-br", "Português (Brasil)")]
 LOCALE_PATHS = [BASE_DIR / "webapp" / "locale"]
@@ -151,6 +166,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "workers.dispatch.sweep", "schedule": 2.0, "options": {"expires": 10}},
     "heartbeats": {"task": "workers.housekeeping.read_heartbeats", "schedule": 2.0, "options": {"expires": 10}},
     "watch": {"task": "workers.watch.look", "schedule": 2.0, "options": {"expires": 4}},
+    "alerts": {"task": "workers.notify.evaluate", "schedule": 5.0, "options": {"expires": 10}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME_DIR / "celerybeat-schedule")
 

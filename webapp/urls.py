@@ -10,6 +10,7 @@ urlpatterns = [
     path("", include("webapp.live.urls")),
     path("accounts/", include("webapp.accounts.urls")),
     path("projects/", include("webapp.projects.urls")),
+    path("", include("webapp.alerts.urls")),
     path("", include("webapp.incidents.urls")),
     path("nodes/", include("webapp.nodes.urls")),
     path("agent/v1/", include("webapp.nodes.agent_urls")),

@@ -3,6 +3,7 @@
 from ninja import NinjaAPI
 
 from webapp.api import (
+    alerts,
     attach,
     autopsies,
     errors,
@@ -39,6 +40,7 @@ api.add_router("/incidents", incidents.router)
 api.add_router("/attach", attach.router)
 api.add_router("/nodes", nodes.router)
 api.add_router("/projects", projects.router)
+api.add_router("/projects", alerts.router)
 api.add_router("/uploads", uploads.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/me", me.router)

@@ -201,6 +201,26 @@ class IncidentOut(Schema):
     events: list[IncidentEventOut]
 
 
+class AlertOut(Schema):
+    """A rule that fires on a run."""
+
+    id: int
+    project: str
+    run: str
+    run_name: str
+    attempt: int
+    rule: str
+    severity: str
+    metric: str | None = Field(description="null: the rule is on incidents")
+    value: float | None
+    incident: int | None
+    sentence: str
+    opened_at: datetime
+    closed_at: datetime | None
+    told_at: datetime | None = Field(description="when the channels were told; null: nobody was told yet")
+    silenced: str = Field(description="why nobody was told when it opened")
+
+
 class AutopsyOut(Schema):
     """What every rank was doing at one moment. `complete`: no more answers are waited for, `verdict` stands."""
 

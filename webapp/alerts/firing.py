@@ -1,0 +1,100 @@
+"""When a rule fires, from readings alone. Pure: the live look and the try on the past both ask here."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from webapp.telemetry.blocks import Floats
+
+ABOVE, BELOW, SILENT = "above", "below", "silent"
+SAME_AGAIN_S = 600.0  # what fires again sooner is the same alert
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`window_s`: the value is the mean of so many seconds, 0: of one reading; of SILENT, how long nothing came.
+    `hold_s`: for how long it must be so without a break.
+    """
+
+    comparison: str
+    threshold: float
+    window_s: float
+    hold_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """Values over rising times, epoch seconds. Nothing is known after `until`; before `since` windows are not full."""
+
+    times: Floats
+    values: Floats
+    until: float
+    since: float = float("-inf")
+    rolled: bool = False  # a value stands for many points
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """From when to when, `until` None while it lasts, and the value at the beginning (of SILENT: seconds)."""
+
+    since: float
+    until: float | None
+    value: float
+
+
+def fires(readings: Readings, condition: Condition) -> list[Firing]:
+    """Every firing, oldest first. A value counts until the next one; a NaN is neither above nor below anything."""
+    if condition.comparison == SILENT:
+        return _silences(readings, condition)
+    known = ~np.isnan(readings.values)
+    times, values = readings.times[known], readings.values[known]
+    values = _means(times, values, condition.window_s)
+    judged = times >= readings.since
+    times, values = times[judged], values[judged]
+    wrong = values > condition.threshold if condition.comparison == ABOVE else values < condition.threshold
+    found = []
+    for start, end in _stretches(wrong):
+        since = float(times[start]) + condition.hold_s
+        over = float(times[end]) if end < times.size else None
+        if since < over if over is not None else since <= readings.until:
+            at = int(np.searchsorted(times[start:end], since, side="right")) - 1
+            found.append(Firing(since, over, float(values[start + at])))
+    return found
+
+
+def together(firings: list[Firing]) -> list[Firing]:
+    """The alerts that firings make: one that comes again within SAME_AGAIN_S goes on."""
+    alerts: list[Firing] = []
+    for firing in firings:
+        last = alerts[-1] if alerts else None
+        if last is not None and last.until is not None and firing.since - last.until < SAME_AGAIN_S:
+            alerts[-1] = Firing(last.since, firing.until, last.value)
+        else:
+            alerts.append(firing)
+    return alerts
+
+
+def _silences(readings: Readings, condition: Condition) -> list[Firing]:
+    """What never came is not missed: silence is counted from a reading on."""
+    least = condition.window_s + condition.hold_s
+    ends: list[float | None] = [*readings.times[1:].tolist(), None]
+    found = []
+    for last, end in zip(readings.times.tolist(), ends, strict=False):
+        if last + least < end if end is not None else last + least <= readings.until:
+            found.append(Firing(last + least, end, least))
+    return found
+
+
+def _means(times: Floats, values: Floats, window_s: float) -> Floats:
+    """Of the readings in (time - window_s, time]."""
+    if window_s <= 0:
+        return values
+    first = np.searchsorted(times, times - window_s, side="right").tolist()
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.array([values[lo : hi + 1].mean() for hi, lo in enumerate(first)])
+
+
+def _stretches(wrong: np.ndarray) -> list[tuple[int, int]]:
+    """[first, one after the last) of each run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], wrong, [False]]).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))

@@ -1,0 +1,35 @@
+"""One value for all ranks of a row. Pure."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from webapp.telemetry.blocks import Floats
+from webapp.telemetry.series import Series
+
+MIN, MEAN, MAX, MEDIAN, SPREAD, ANY = "min", "mean", "max", "median", "spread", "any"
+
+
+def over_ranks(series: Series, over: str, above: bool) -> Floats:
+    """A value per row, NaN where no rank has one.
+
+    Where rows are rolled up, extremes are those of what was rolled up. ANY is the rank that is nearest to fire:
+    the highest when the rule asks what is `above`, the lowest otherwise.
+    """
+    if over == ANY:
+        over = MAX if above else MIN
+    source = {MIN: series.mins, MAX: series.maxs}.get(over, series.values)
+    values = np.full(series.index.size, np.nan)
+    known = ~np.isnan(source).all(axis=1) if source.size else np.zeros(series.index.size, bool)
+    with np.errstate(invalid="ignore", over="ignore"):
+        values[known] = _REDUCE[over](source[known])
+    return values
+
+
+_REDUCE: dict[str, Callable[[Floats], Floats]] = {
+    MIN: lambda rows: np.nanmin(rows, axis=1),
+    MEAN: lambda rows: np.nanmean(rows, axis=1),
+    MAX: lambda rows: np.nanmax(rows, axis=1),
+    MEDIAN: lambda rows: np.nanmedian(rows, axis=1),
+    SPREAD: lambda rows: np.nanmax(rows, axis=1) - np.nanmin(rows, axis=1),
+}

@@ -1,0 +1,89 @@
+"""Where alerts are said, and when nothing is: channels and silences."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from webapp.accounts.signed_in import signed_in
+from webapp.alerts import channels, deliveries, views
+from webapp.alerts.forms import ChannelForm, SilenceForm
+from webapp.alerts.models import Silence
+from webapp.alerts.queries import channel_of, project_for
+from webapp.projects.access import require_site_admin
+from webapp.projects.models import Role
+
+
+@login_required
+@require_POST
+def add_channel(request: HttpRequest, slug: str) -> HttpResponse:
+    """A new place to send to."""
+    project = project_for(signed_in(request), slug, Role.EDITOR)
+    form = ChannelForm(request.POST)
+    if not form.is_valid():
+        return views.whole(request, project, form, SilenceForm())
+    given = form.cleaned_data
+    channels.add(project, given["kind"], given["address"], given["secret"])
+    messages.success(request, _("Added. Send a test to see whether messages arrive."))
+    return redirect("alerts:page", slug)
+
+
+@login_required
+@require_POST
+def test_channel(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Send a message that says that messages arrive."""
+    user = signed_in(request)
+    deliveries.put_test(channel_of(project_for(user, slug, Role.EDITOR), pk), user.username)
+    messages.success(request, _("A test is on its way. What became of it is under “Messages”."))
+    return redirect("alerts:page", slug)
+
+
+@login_required
+@require_POST
+def remove_channel(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """With its messages."""
+    channel_of(project_for(signed_in(request), slug, Role.EDITOR), pk).delete()
+    return redirect("alerts:page", slug)
+
+
+@login_required
+@require_POST
+def add_silence(request: HttpRequest, slug: str) -> HttpResponse:
+    """Of the project, or of the whole site by its administrators."""
+    user = signed_in(request)
+    project = project_for(user, slug, Role.EDITOR)
+    form = SilenceForm(request.POST)
+    if not form.is_valid():
+        return views.whole(request, project, ChannelForm(), form)
+    given = form.cleaned_data
+    if given["site"]:
+        require_site_admin(user)
+    Silence.objects.create(
+        project=None if given["site"] else project,
+        since=given["since"],
+        until=given["until"],
+        reason=given["reason"],
+        created_by=user.username,
+    )
+    return redirect("alerts:page", slug)
+
+
+@login_required
+@require_POST
+def end_silence(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Now; one that has not begun is taken back."""
+    user = signed_in(request)
+    project = project_for(user, slug, Role.EDITOR)
+    silence = get_object_or_404(Silence, Q(project=project) | Q(project=None), pk=pk)
+    if silence.project is None:
+        require_site_admin(user)
+    now = timezone.now()
+    if silence.since > now:
+        silence.delete()
+    else:
+        Silence.objects.filter(pk=pk, until__gt=now).update(until=now)
+    return redirect("alerts:page", slug)
