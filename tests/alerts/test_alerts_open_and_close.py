@@ -64,7 +64,7 @@ def test_a_rule_opens_one_alert_says_it_once_and_closes_it(attempt: Attempt) -> 
     row = alert()
     assert (row.closed_at, row.told_at) == (None, at(12))
     assert row.opened_at == at(10)
-    assert words.sentence(row) == "phase/step of some rank is 0.380 s: more than 0.200 s for 2 s."
+    assert words.sentence(row) == "phase/step of some rank is 0.380 s: more than 0.2 s for 2 s."
     assert Delivery.objects.count() == 1
     steps(attempt, 3, range(200, 300))
     look(at(24))
@@ -112,16 +112,28 @@ def test_samples_of_nodes_and_rare_values_of_the_script_are_looked_at(attempt: A
     rule(attempt.run.project, metric="gpu/temperature", over="max", threshold=80, window_s=3)
     rule(attempt.run.project, metric="val_loss", over="mean", comparison="below", threshold=1)
     steps(attempt, 1, range(4000))
-    hot = {T0.timestamp() + second: 90.0 for second in range(300, 310)}
-    batches.tail(attempt, 2, samples=[batches.samples("gpu/temperature", 0, hot)])
-    batches.tail(attempt, 3, values=[batches.values("val_loss", 0, dict.fromkeys(range(0, 4000, 1000), 0.5))])
+    for seq, (rank, degrees) in enumerate({0: 60.0, 1: 90.0}.items(), 4):
+        points = {T0.timestamp() + second: degrees for second in range(300, 310)}
+        batches.tail(attempt, seq, samples=[batches.samples("gpu/temperature", rank, points)])
+    batches.tail(attempt, 2, values=[batches.values("val_loss", 0, dict.fromkeys(range(0, 4000, 1000), 0.5))])
     compact(attempt, list(Tail.objects.all()))
     look(at(320))
     found = {row.facts["metric"]: words.sentence(row) for row in Alert.objects.all()}
+    hot = "The highest gpu/temperature, that of rank 1, is 90.00 °C in the mean of 3 s: more than 80 °C."
     assert found == {
-        "gpu/temperature": "gpu/temperature of the highest rank is 90.00 °C in the mean of 3 s: more than 80.00 °C.",
-        "val_loss": "val_loss as the mean of the ranks is 0.500: less than 1.000.",
+        "gpu/temperature": hot,
+        "val_loss": "val_loss as the mean of the ranks is 0.500: less than 1.",
     }
+
+
+def test_a_rank_is_named_for_its_own_work_and_never_for_waiting(attempt: Attempt) -> None:
+    for metric in ("local/step", "phase/step", "phase/exposed_comm", "comm/wait"):
+        rule(attempt.run.project, metric=metric, threshold=0.2)
+    steps(attempt, 1, range(100), slow=300)
+    look(at(8))
+    named = {row.facts["metric"]: row.facts["rank"] for row in Alert.objects.all()}
+    assert named == {"local/step": 2, "phase/step": None, "phase/exposed_comm": None, "comm/wait": None}
+    assert "local/step of rank 2 is" in words.sentence(Alert.objects.get(facts__metric="local/step"))
 
 
 def test_live_and_the_past_find_the_same(attempt: Attempt) -> None:
@@ -221,7 +233,7 @@ def test_a_message_is_plain_facts_that_json_can_say(attempt: Attempt) -> None:
     batches.tail(attempt, 2, values=[batches.values("loss", 0, {50: float("inf")})])
     look(at(8))
     message = Delivery.objects.get().message
-    assert message["subject"].endswith("two lines: loss of some rank is inf: more than 1.000.")
+    assert message["subject"].endswith("two lines: loss of rank 0 is inf: more than 1.")
     assert json.loads(json.dumps(message, allow_nan=False))["json"]["alert"]["value"] is None
 
 

@@ -115,8 +115,10 @@ def test_all_ranks_become_one_value(over: str, above: bool, wanted: list[float])
     values = np.array([[1.0, 2.0, 3.0], [4.0, math.nan, 0.0], [math.nan, 0.0, 0.0]])
     present = np.array([[True] * 3, [True, True, False], [True, False, False]])
     series = series_of("x", "step", Block(np.arange(3), np.arange(3), values, present), 0, 3)
-    found = over_ranks(series, over, above)
+    found, whose = over_ranks(series, over, above)
     assert found[:2].tolist() == wanted
+    extremes = {"min": [0, 0], "max": [2, 0], "any": [2, 0] if above else [0, 0]}
+    assert whose.tolist() == [*extremes.get(over, [-1, -1]), -1]
     assert math.isnan(found[2])
 
 

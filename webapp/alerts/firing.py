@@ -1,10 +1,10 @@
 """When a rule fires, from readings alone. Pure: the live look and the try on the past both ask here."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from webapp.telemetry.blocks import Floats
+from webapp.telemetry.blocks import Floats, Ints
 
 ABOVE, BELOW, SILENT = "above", "below", "silent"
 SAME_AGAIN_S = 600.0  # what fires again sooner is the same alert
@@ -31,15 +31,17 @@ class Readings:
     until: float
     since: float = float("-inf")
     rolled: bool = False  # a value stands for many points
+    whose: Ints | None = None  # the rank that each value is of, -1: of no one rank
 
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """From when to when, `until` None while it lasts, and the value at the beginning (of SILENT: seconds)."""
+    """From when to when, `until` None while it lasts, and the value at the beginning (of SILENT: seconds) and whose."""
 
     since: float
     until: float | None
     value: float
+    rank: int | None = None
 
 
 def fires(readings: Readings, condition: Condition) -> list[Firing]:
@@ -48,17 +50,19 @@ def fires(readings: Readings, condition: Condition) -> list[Firing]:
         return _silences(readings, condition)
     known = ~np.isnan(readings.values)
     times, values = readings.times[known], readings.values[known]
+    whose = np.full(times.size, -1) if readings.whose is None else readings.whose[known]
     values = _means(times, values, condition.window_s)
     judged = times >= readings.since
-    times, values = times[judged], values[judged]
+    times, values, whose = times[judged], values[judged], whose[judged]
     wrong = values > condition.threshold if condition.comparison == ABOVE else values < condition.threshold
     found = []
     for start, end in _stretches(wrong):
         since = float(times[start]) + condition.hold_s
         over = float(times[end]) if end < times.size else None
         if since < over if over is not None else since <= readings.until:
-            at = int(np.searchsorted(times[start:end], since, side="right")) - 1
-            found.append(Firing(since, over, float(values[start + at])))
+            at = start + int(np.searchsorted(times[start:end], since, side="right")) - 1
+            rank = int(whose[at])
+            found.append(Firing(since, over, float(values[at]), rank if rank >= 0 else None))
     return found
 
 
@@ -68,7 +72,7 @@ def together(firings: list[Firing]) -> list[Firing]:
     for firing in firings:
         last = alerts[-1] if alerts else None
         if last is not None and last.until is not None and firing.since - last.until < SAME_AGAIN_S:
-            alerts[-1] = Firing(last.since, firing.until, last.value)
+            alerts[-1] = replace(last, until=firing.until)
         else:
             alerts.append(firing)
     return alerts

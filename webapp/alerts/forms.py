@@ -102,7 +102,7 @@ class IncidentRuleForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["least_percent"].initial = round(100 * self.instance.least_slowdown, 4)
+        self.fields["least_percent"].initial = f"{100 * self.instance.least_slowdown:g}"
         least = forms.ChoiceField(label=_("Least severity"), choices=Severity.choices, initial=Severity.WARNING)
         self.fields["least_severity"] = least
 

@@ -65,6 +65,11 @@ def facts_of(rule: Rule) -> dict[str, Any]:
     return {name: getattr(rule, name) for name in _ASKED}
 
 
+def facts_at(firing: Firing) -> dict[str, Any]:
+    """What was so when it began: the value in words, for JSON knows no infinity, and whose it was."""
+    return {"text": str(firing.value), "rank": firing.rank}
+
+
 def _asks_the_same(alert: Alert, rule: Rule) -> bool:
     return all(alert.facts.get(name) == asked for name, asked in facts_of(rule).items())
 
@@ -83,10 +88,9 @@ def _begin(rule: Rule, attempt: Attempt, newest: Alert | None, firing: Firing, n
         if until is None:
             _reopen(newest, attempt)
     elif until is None or until > rule.changed_at:
-        row = Alert(rule=rule, run=attempt.run, attempt=attempt, severity=rule.severity, facts=facts_of(rule))
-        row.opened_at, row.closed_at = since, until
+        row = Alert(rule=rule, run=attempt.run, attempt=attempt, severity=rule.severity)
+        row.facts, row.opened_at, row.closed_at = facts_of(rule) | facts_at(firing), since, until
         row.value = firing.value if math.isfinite(firing.value) else None
-        row.facts["text"] = "" if math.isfinite(firing.value) else str(firing.value)
         _save_new(row, now)
 
 

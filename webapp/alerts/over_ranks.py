@@ -1,17 +1,17 @@
-"""One value for all ranks of a row. Pure."""
+"""One value for all ranks of a row, and whose it is. Pure."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from webapp.telemetry.blocks import Floats
+from webapp.telemetry.blocks import Floats, Ints
 from webapp.telemetry.series import Series
 
 MIN, MEAN, MAX, MEDIAN, SPREAD, ANY = "min", "mean", "max", "median", "spread", "any"
 
 
-def over_ranks(series: Series, over: str, above: bool) -> Floats:
-    """A value per row, NaN where no rank has one.
+def over_ranks(series: Series, over: str, above: bool) -> tuple[Floats, Ints]:
+    """A value per row, NaN where no rank has one; and the rank (or node) whose extreme it is, -1 where it is nobody's.
 
     Where rows are rolled up, extremes are those of what was rolled up. ANY is the rank that is nearest to fire:
     the highest when the rule asks what is `above`, the lowest otherwise.
@@ -19,13 +19,21 @@ def over_ranks(series: Series, over: str, above: bool) -> Floats:
     if over == ANY:
         over = MAX if above else MIN
     source = {MIN: series.mins, MAX: series.maxs}.get(over, series.values)
-    values = np.full(series.index.size, np.nan)
+    values, whose = np.full(series.index.size, np.nan), np.full(series.index.size, -1)
     known = ~np.isnan(source).all(axis=1) if source.size else np.zeros(series.index.size, bool)
     with np.errstate(invalid="ignore", over="ignore"):
         values[known] = _REDUCE[over](source[known])
-    return values
+    if over in _EXTREME:
+        at = _EXTREME[over](source[known])
+        alone = (source[known] == values[known, None]).sum(axis=1) == 1
+        whose[known] = np.where(alone, np.array(series.columns)[at], -1)
+    return values, whose
 
 
+_EXTREME: dict[str, Callable[[Floats], Ints]] = {
+    MIN: lambda rows: np.nanargmin(rows, axis=1),
+    MAX: lambda rows: np.nanargmax(rows, axis=1),
+}
 _REDUCE: dict[str, Callable[[Floats], Floats]] = {
     MIN: lambda rows: np.nanmin(rows, axis=1),
     MEAN: lambda rows: np.nanmean(rows, axis=1),

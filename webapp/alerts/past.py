@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from webapp.alerts import words
 from webapp.alerts.firing import Firing, fires, together
-from webapp.alerts.lifecycle import facts_of
+from webapp.alerts.lifecycle import facts_at, facts_of
 from webapp.alerts.models import Alert, Kind, Rule
 from webapp.alerts.of_incidents import wants
 from webapp.alerts.readings import Recorder
@@ -70,7 +70,8 @@ def _of_metric(rule: Rule, run: Run, past: Past, now: datetime) -> Iterator[Time
     past.having += having
     past.rolled += rolled
     for firing in together(firings):
-        alert = Alert(rule=rule, run=run, facts={**facts_of(rule), "text": str(firing.value)}, value=firing.value)
+        facts = facts_of(rule) | facts_at(firing)
+        alert = Alert(rule=rule, run=run, facts=facts, value=firing.value)
         until = None if firing.until is None else _at(firing.until)
         yield Time(run, _at(firing.since), until, words.sentence(alert))
 
@@ -79,7 +80,7 @@ def _ended(firing: Firing, attempt: Attempt, end: datetime) -> Firing:
     """What lasts to the end of an attempt is over with it."""
     if attempt.status != Status.ENDED or firing.until is not None:
         return firing
-    return Firing(firing.since, end.timestamp(), firing.value)
+    return replace(firing, until=end.timestamp())
 
 
 def _of_incidents(rule: Rule, run: Run) -> Iterator[Time]:

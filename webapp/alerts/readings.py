@@ -12,13 +12,15 @@ from webapp.alerts.over_ranks import over_ranks
 from webapp.runs.models import Attempt
 from webapp.telemetry.blocks import Floats, Ints
 from webapp.telemetry.merge import stride
-from webapp.telemetry.points import STEP_END
+from webapp.telemetry.points import EXPOSED, STEP, STEP_END
 from webapp.telemetry.read import Reader, Series
 
 MAX_ROWS = 2400  # that are read of a metric; more are rolled up
 SLACK_S = 60.0  # that is read beyond what the rule needs
 FEWEST = 30  # readings that a look wants to see of a metric that comes rarely
 LATE_S = 10.0  # a row that lacks ranks is waited for so long
+# Of these a rank has more because it waits for others: whoever has most is not the one to name.
+WAITED_FOR = frozenset({STEP, EXPOSED, STEP_END})
 _WIDER = 8  # times as many steps, when a look turns out to be too short
 
 
@@ -64,11 +66,13 @@ class Recorder:
         return max(int(reach * pace * 1.5), int(FEWEST * apart)) + 1
 
     def _readings(self, rule: Rule, series: Series, times: Floats, since: float = -np.inf) -> Readings:
-        values = over_ranks(series, rule.over, rule.comparison != firing.BELOW)
+        values, whose = over_ranks(series, rule.over, rule.comparison != firing.BELOW)
         young = ~series.present.all(axis=1) & (times > self.until - LATE_S)
         kept = int(np.argmax(young)) if young.any() else times.size
         times, values = np.maximum.accumulate(times[:kept]), values[:kept]
-        return Readings(times, values, self.until, since, rolled=series.level > 0)
+        if rule.metric in WAITED_FOR or rule.metric.startswith("comm/"):
+            whose[:] = -1
+        return Readings(times, values, self.until, since, rolled=series.level > 0, whose=whose[:kept])
 
     def _times(self, series: Series) -> Floats:
         """When each row was: the end of its step at the last rank that made it."""

@@ -40,8 +40,10 @@ def whole(request: HttpRequest, project: Project, channel: ChannelForm, silence:
     """The page, with these forms; 422 when one of them has errors."""
     ensure(project)
     user = signed_in(request)
+    over = queries.of_project(project).exclude(closed_at=None).order_by("-closed_at")
     context = {
         **_live(project),
+        "closed": [_row(row) for row in over[:SHOWN]],
         "rules": [{"rule": rule, "asks": words.asks(rule)} for rule in project.alert_rules.all()],
         "channels": project.alert_channels.all(),
         "channel_form": channel,
@@ -65,12 +67,10 @@ def new(request: HttpRequest) -> JsonResponse:
 
 
 def _live(project: Project) -> dict[str, Any]:
-    rows = queries.of_project(project)
     return {
         "project": project,
         "silence": silences.silence_of(project, timezone.now()),
-        "open": [_row(row) for row in rows.filter(closed_at=None)],
-        "closed": [_row(row) for row in rows.exclude(closed_at=None).order_by("-closed_at")[:SHOWN]],
+        "open": [_row(row) for row in queries.of_project(project).filter(closed_at=None)],
         "messages_sent": [_message(row) for row in queries.messages_of(project)[:SHOWN]],
     }
 

@@ -14,6 +14,11 @@ from webapp.incidents.models import Severity
 from webapp.runs.templatetags.figures import duration, figure
 from webapp.telemetry.units import unit_of
 
+_WHOSE: dict[str, str | Promise] = {
+    "any": _lazy("%(metric)s of %(who)s"),
+    "min": _lazy("The lowest %(metric)s, that of %(who)s,"),
+    "max": _lazy("The highest %(metric)s, that of %(who)s,"),
+}
 _WHAT: dict[str, str | Promise] = {
     "any": _lazy("%s of some rank"),
     "min": _lazy("%s of the lowest rank"),
@@ -66,16 +71,25 @@ def _asks_of_incidents(rule: Rule) -> str:
     text = _("An incident opens: %(kinds)s; %(least)s.") % {"kinds": kinds, "least": least}
     if not rule.least_slowdown:
         return text
-    return f"{text} " + _("Steps take at least %s %% longer.") % figure(100 * rule.least_slowdown)
+    return f"{text} " + _("Steps take at least %s %% longer.") % f"{100 * rule.least_slowdown:g}"
 
 
 def _told(asked: dict[str, Any]) -> dict[str, str]:
     window, hold = asked["window_s"], asked["hold_s"]
     return {
         "metric": asked["metric"],
-        "what": str(_WHAT[asked["over"]]) % asked["metric"],
-        "limit": amount(asked["threshold"] or 0.0, asked["metric"]),
+        "what": _what(asked),
+        "limit": f"{asked['threshold'] or 0.0:g} {unit_of(asked['metric'])}".strip(),
         "window": duration(window),
         "mean": _(" in the mean of %s") % duration(window) if window else "",
         "hold": _(" for %s") % duration(hold) if hold else "",
     }
+
+
+def _what(asked: dict[str, Any]) -> str:
+    """The metric, and whose it is where that is known."""
+    metric, rank = asked["metric"], asked.get("rank")
+    if rank is None or asked["over"] not in _WHOSE:
+        return str(_WHAT[asked["over"]]) % metric
+    who = _("node %s") if metric.startswith("node/") else _("rank %s")
+    return str(_WHOSE[asked["over"]]) % {"metric": metric, "who": who % rank}

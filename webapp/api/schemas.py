@@ -212,6 +212,7 @@ class AlertOut(Schema):
     rule: str
     severity: str
     metric: str | None = Field(description="null: the rule is on incidents")
+    rank: int | None = Field(description="whose value it is, of node/… the node; null: of no one rank")
     value: float | None
     incident: int | None
     sentence: str

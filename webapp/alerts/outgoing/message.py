@@ -44,6 +44,7 @@ def shown(alert: Alert) -> dict[str, Any]:
         "rule": alert.rule.name,
         "severity": alert.severity,
         "metric": alert.facts.get("metric") or None,
+        "rank": alert.facts.get("rank"),
         "value": alert.value,
         "incident": alert.incident_id,
         "sentence": words.sentence(alert),
