@@ -46,13 +46,12 @@ def _regression(table: Table, now: dict[str, Floats], baseline: Baseline | None)
     moved = shift(now["step"], baseline.usual["step"])
     if moved is None or moved[0] < REGRESSED:
         return []
-    seen = [part for part in (*PARTS, "exposed") if part in baseline.usual]
-    more = {part: _newest(now[part]) - baseline.usual[part].middle for part in seen}
-    total = sum(value for value in more.values() if value > 0)
-    top = max(more, key=lambda part: more[part])
-    cause = top if total > 0 and more[top] >= _ONE_PART * total else "unknown"
-    if cause == "exposed":
-        cause = "unknown"  # a longer transfer is the network and has been asked for; this is waiting for each other
+    more = {name: _newest(now[name]) - usual.middle for name, usual in baseline.usual.items()}
+    own = {part: more[part] for part in PARTS if more.get(part, 0.0) > 0}
+    top, total = max(own, key=lambda part: own[part], default=""), sum(own.values())
+    # Where the ranks wait longer for each other than they work longer, no part of the work is the cause.
+    named = total >= more.get("exposed", 0.0) and own.get(top, 0.0) >= _ONE_PART * total > 0
+    cause = top if named else "unknown"
     evidence = {"step": _newest(now["step"]), "usual": baseline.usual["step"].middle}
     return [Finding(REGRESSION, JOB, cause, moved[0], int(table.steps[moved[1]]), evidence=evidence)]
 
