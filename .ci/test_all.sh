@@ -37,20 +37,30 @@ if ! lab_there || [ "$(id -u)" != 0 ]; then
 fi
 
 bash .ci/static_checks.sh
-# Both at once: much of each is waiting for processes to start.
+
+# Two halves side by side, since much of each is waiting for processes to start: what starts agents, launchers and the
+# whole product here, everything else in the background, on SQLite and then, where it touches the database, on PostgreSQL.
+with_processes=(tests/agent tests/attach tests/e2e tests/faults tests/lab tests/ops tests/rank tests/upgrade)
+with_database=(tests/control tests/telemetry tests/ingest tests/live tests/pages tests/runpage tests/incidents tests/alerts tests/api tests/cli)
+
+the_rest() {
+  local failed=0
+  "$python" -m pytest -q -m "$left_out" tests "${with_processes[@]/#/--ignore=}" || failed=1
+  if postgres_there; then
+    echo "What touches the database, on PostgreSQL …"
+    "$python" -m tests.postgres -q -m "not e2e and not torch and not browser" "${with_database[@]}" || failed=1
+  fi
+  return "$failed"
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 failed=0
-if postgres_there; then
-  log=$(mktemp)
-  trap 'rm -f "$log"' EXIT
-  "$python" -m tests.postgres -q -m "not e2e and not torch and not browser" \
-    tests/control tests/telemetry tests/ingest tests/live tests/pages tests/runpage tests/api tests/cli >"$log" 2>&1 &
-  on_postgres=$!
-fi
-echo "All tests, on SQLite …"
-"$python" -m pytest -q -m "$left_out" || failed=1
-if postgres_there; then
-  wait "$on_postgres" || failed=1
-  echo "What touches the database, on PostgreSQL …"
-  cat "$log"
-fi
+the_rest >"$log" 2>&1 &
+rest=$!
+echo "What starts processes …"
+"$python" -m pytest -q -m "$left_out" "${with_processes[@]}" || failed=1
+wait "$rest" || failed=1
+echo "Everything else, on SQLite …"
+cat "$log"
 exit "$failed"

@@ -19,8 +19,8 @@ from webapp.projects.models import Role
 
 of_run = Router(tags=["incidents"])
 router = Router(tags=["incidents"])
-# Scripts know ten kinds; ranks that train beside each other are a matter of how the job is put together.
-_KIND = {"alone": "structural"}
+# Scripts know ten kinds. Ranks that train beside each other are a matter of how the job is put together.
+_KIND = {"alone": "structural", "overlap": "regression"}
 _ANSWERS = {200: IncidentOut, 403: Failure, 404: Failure}
 
 
