@@ -9,6 +9,7 @@ class Clock(Protocol):
     """Makes marks. A mark may become readable only later; nobody ever waits for it."""
 
     name: str
+    at_once: bool  # a mark can be read as soon as it is made
 
     def now(self) -> Any:
         """A mark at this point of the work."""
@@ -27,6 +28,7 @@ class CpuClock:
     """Marks are nanoseconds of the monotonic clock."""
 
     name = "cpu"
+    at_once = True
     now = staticmethod(time.perf_counter_ns)
 
     def ready(self, mark: int) -> bool:
@@ -47,6 +49,7 @@ class CudaClock:
     """
 
     name = "cuda events"
+    at_once = False
 
     def __init__(self, new_event: Callable[[], Any], capturing: Callable[[], bool]) -> None:
         self._new_event = new_event

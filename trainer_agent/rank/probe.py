@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from trainer_agent.rank.clock import Clock, CpuClock
+from trainer_agent.rank.cost import Cost
 from trainer_agent.rank.guard import Guard
 from trainer_agent.rank.output import Output
 from trainer_agent.rank.own_step import OwnStep
@@ -22,7 +23,7 @@ from trainer_agent.rank.totals import total_steps
 from trainer_agent.rank.values import ValueLog
 from trainer_agent.rank.versions import versions
 
-TELL_AT = (4, 16, 50)  # steps after which the facts are written again
+TELL_AT = (4, 16, 50, 500)  # steps after which the facts are written again
 
 
 class Probe:
@@ -30,6 +31,7 @@ class Probe:
 
     def __init__(self, ring_dir: str, rank: int) -> None:
         self.guard = Guard(on_failure=self._part_failed)
+        self.cost = Cost(self.guard)
         self.output = Output(ring_dir, rank)
         self.recorder = Recorder()
         self.progress = Progress(self.output, self.recorder)
@@ -45,6 +47,7 @@ class Probe:
         self._thread = threading.main_thread().ident
         self._batches_per_step = 1
         self._reasons: dict[str, str] = {}
+        self._missing: tuple[int, ...] = ()
         self._told: dict[str, Any] = {}
         self._tell_again = True
         atexit.register(self.guard.run, "exit", self._finish)
@@ -118,7 +121,8 @@ class Probe:
         self.recorder.ring = self.output.steps
         if self._tell_again or not self.group_seen:
             self._reasons = self._cannot_see()
-        segment.missing = self._reasons.keys()
+            self._missing = tuple(k for k, part in enumerate(PARTS) if part in self._reasons)
+        segment.missing = self._missing
         self.recorder.add(segment)
         self.progress.now(OTHER)
         self.values.drain()
@@ -126,6 +130,7 @@ class Probe:
         made = self.recorder.made
         if self._tell_again or made in TELL_AT or self.values.dropped_changed():
             self._tell(self._reasons)
+        self.cost.step_ended(made)
 
     def _cannot_see(self) -> dict[str, str]:
         distributed: Any = sys.modules.get("torch.distributed")
@@ -151,6 +156,8 @@ class Probe:
             "total_steps": total_steps(sys.argv, os.environ, self.batches_per_epoch, self._batches_per_step),
             "steps": self.recorder.made,
             "collectives": self.progress.collectives or self.guard.run("talk", collectives_enqueued),
+            "probe_us": self.cost.us,
+            "step_us": round(self.recorder.pace_us),
             "own_step": self.own_step.difference,
             "resumed_at": self.resumed_at,
             "dropped": {**self.values.dropped, "steps": self.recorder.lost},

@@ -3,12 +3,12 @@
 from collections import deque
 
 from trainer_agent.rank.ring import RingWriter
-from trainer_agent.rank.timeline import EXPOSED_COMM, PARTS, Segment
+from trainer_agent.rank.timeline import EXPOSED_COMM, Segment
 from trainer_agent.wire.record import FLAG_WARMUP, MISSING_US
 
 WARMUP_STEPS = 3  # bucket rebuild, allocator, compile
 MAX_PENDING = 256  # steps that a device has not finished yet
-SAMPLE_BUDGET_US = 50_000  # DDP's own timers cost about 130 µs to read: once in so much step time
+SAMPLE_BUDGET_US = 400_000  # DDP's own timers cost about 130 µs to read: once in so much step time
 MAX_PERIOD = 16
 
 
@@ -22,7 +22,7 @@ class Recorder:
         self.waiting = 0  # steps that have ended and cannot be read yet
         self._pending: deque[tuple[int, Segment]] = deque()
         self._period = 1
-        self._recent = 0.0
+        self.pace_us = 0.0  # of the last steps
 
     def add(self, segment: Segment) -> None:
         """A step has ended."""
@@ -50,23 +50,26 @@ class Recorder:
         return self.made % self._period == 0
 
     def _write(self, step: int, segment: Segment) -> None:
-        us = [round(part) for part in segment.us]
+        us = [int(part + 0.5) for part in segment.us]
         total = sum(us)
         self._learn_pace(step, total)
-        shown = [MISSING_US if name in segment.missing else part for name, part in zip(PARTS, us, strict=True)]
+        for part in segment.missing:
+            us[part] = MISSING_US
         comm = segment.comm_total
         if comm is None and segment.collectives and not segment.buckets:
             comm = segment.us[EXPOSED_COMM]
-        fields = [_fits(part) for part in (total, *shown, MISSING_US if comm is None else round(comm))]
+        us += (MISSING_US if comm is None else int(comm + 0.5),)
+        if total >= MISSING_US:
+            total, us = MISSING_US - 1, [_fits(part) for part in us]
         if self.ring is not None:
             end = segment.end
-            self.ring.put(end, step, step, end, *fields, segment.nbytes, segment.buckets, segment.flags)
+            self.ring.put(end, step, step, end, total, *us, segment.nbytes, segment.buckets, segment.flags)
 
     def _learn_pace(self, step: int, total: int) -> None:
-        self._recent = total if step < WARMUP_STEPS else 0.9 * self._recent + 0.1 * total
+        self.pace_us = total if step < WARMUP_STEPS else 0.9 * self.pace_us + 0.1 * total
         if step % MAX_PERIOD == MAX_PERIOD - 1:
             period = 1
-            while period < MAX_PERIOD and period * self._recent < SAMPLE_BUDGET_US:
+            while period < MAX_PERIOD and period * self.pace_us < SAMPLE_BUDGET_US:
                 period *= 2
             self._period = period
 

@@ -18,6 +18,7 @@ class Segment:
 
     __slots__ = (
         "batches",
+        "began",
         "buckets",
         "clock",
         "collectives",
@@ -33,6 +34,7 @@ class Segment:
 
     def __init__(self, clock: Clock, start: Any) -> None:
         self.clock = clock
+        self.began = False  # whether anything went on in it
         self.marks = [start]
         self.phases: list[int] = []
         self.us = [0.0] * len(PARTS)
@@ -43,10 +45,15 @@ class Segment:
         self.collectives = 0
         self.batches = 0
         self.flags = 0
-        self.missing: Collection[str] = ()
+        self.missing: Collection[int] = ()  # phases that cannot be seen
 
     def add(self, phase: int, mark: Any) -> None:
         """`phase` went on until `mark`."""
+        self.began = True
+        if self.clock.at_once:
+            self.us[phase] += self.clock.us(self.marks[0], mark)
+            self.marks[0] = mark
+            return
         self.phases.append(phase)
         self.marks.append(mark)
         if len(self.marks) > MAX_MARKS:
@@ -129,7 +136,7 @@ class Timeline:
     @property
     def at_rest(self) -> bool:
         """Whether no phase has begun since the last cut."""
-        return self.segment is not None and not self.segment.phases and len(self._stack) == 1
+        return self.segment is not None and not self.segment.began and len(self._stack) == 1
 
     def cut(self) -> Segment | None:
         """End the segment here and begin the next. Phases that are open go on in it."""

@@ -1,6 +1,7 @@
 """The Config tab: what was asked for, the exact command of each node, the environment, nodes and ranks."""
 
 import shlex
+from statistics import median
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -17,7 +18,7 @@ def tables(run: Run, attempt: Attempt) -> dict[str, Any]:
     parts = list(attempt.parts.all())
     names = {part.node_rank: part.node_name for part in parts}
     return {
-        "spec_rows": _spec_rows(spec),
+        "spec_rows": [*_spec_rows(spec), *_measuring(attempt)],
         "commands": [(part.node_name, _command(spec, attempt, part)) for part in parts] or [("", shown_command(spec))],
         "environment": sorted(spec.env.items()),
         "secret_names": sorted(spec.secret_names),
@@ -80,3 +81,16 @@ def _sight(rank: RankState) -> tuple[list[str], list[tuple[str, str]]]:
     sees, blind = rank.facts.get("sees"), rank.facts.get("cannot_see")
     reasons = [(str(part), str(why)) for part, why in blind.items()] if isinstance(blind, dict) else []
     return [str(part) for part in sees] if isinstance(sees, list) else [], reasons
+
+
+def _measuring(attempt: Attempt) -> list[tuple[str, str]]:
+    """What the probe costs the training threads, by its own clock: the median rank."""
+    told = [(rank.facts.get("probe_us"), rank.facts.get("step_us")) for rank in attempt.ranks.all()]
+    costs = [float(us) for us, _step in told if isinstance(us, int | float)]
+    if not costs:
+        return []
+    shares = [us / step for us, step in told if isinstance(us, int | float) and isinstance(step, int | float) and step]
+    text = _("%s µs a step and rank") % f"{median(costs):,.0f}"
+    if shares:
+        text += f" ({100 * median(shares):.2g} %)"
+    return [(_("Measuring costs"), text)]

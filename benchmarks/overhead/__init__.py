@@ -1,0 +1,1 @@
+"""What measuring costs: steps with the probe against steps without it."""
