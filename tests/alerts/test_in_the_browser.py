@@ -20,7 +20,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 # The browser's own notifications cannot be seen from outside, so that they are written down.
 RECORD = """window.shown = []; window.Notification = class extends EventTarget {
   static permission = localStorage.getItem("asked") ?? "default";
-  static async requestPermission() { localStorage.setItem("asked", "granted"); return (Notification.permission = "granted"); }
+  static async requestPermission() {
+    localStorage.setItem("asked", "granted");
+    return (Notification.permission = "granted");
+  }
   constructor(title, more) { super(); window.shown.push([title, more.body, more.tag]); }
 };"""
 

@@ -215,3 +215,11 @@ def test_a_channel_whose_key_is_gone_says_so(project: Project, settings: LazySet
     row = Delivery.objects.get()
     assert row.state == State.FAILED
     assert "SECRET_KEY has changed" in row.error
+
+
+def test_a_message_that_breaks_the_sender_is_given_up_and_the_others_go(project: Project, posts: Posts) -> None:
+    broken = channels.add(project, "slack", posts.url, "")
+    Delivery.objects.create(channel=broken, message={"of": "another version"})
+    good = tried(project, "webhook", posts.url)
+    row = broken.deliveries.get()
+    assert (row.state, row.error, good.state) == (State.FAILED, "KeyError", State.SENT)

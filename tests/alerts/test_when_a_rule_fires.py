@@ -5,10 +5,21 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from webapp.alerts.firing import ABOVE, BELOW, SAME_AGAIN_S, SILENT, Condition, Firing, Readings, fires, together
+from webapp.alerts.firing import (
+    ABOVE,
+    BELOW,
+    SAME_AGAIN_S,
+    SILENT,
+    Condition,
+    Firing,
+    Readings,
+    fires,
+    tells_now,
+    together,
+)
 from webapp.alerts.of_incidents import Wanted, wants
 from webapp.alerts.over_ranks import over_ranks
 from webapp.telemetry.blocks import Block
@@ -89,14 +100,14 @@ def test_who_looks_earlier_sees_the_same_up_to_then(seen: Readings, condition: C
     assert [f.until for f in earlier] == [f.until if f.until is not None and f.until <= moment else None for f in later]
 
 
-@given(readings(), conditions)
-def test_the_newest_part_is_enough_to_know_whether_it_fires_now(seen: Readings, condition: Condition) -> None:
-    begin = seen.times[-1] - condition.window_s - condition.hold_s - 30
-    kept = seen.times >= begin
-    since = -math.inf if kept.all() else float(seen.times[kept][0]) + condition.window_s
-    part = fires(Readings(seen.times[kept], seen.values[kept], seen.until, since), condition)
-    whole = fires(seen, condition)
-    firing = [bool(found) and found[-1].until is None for found in (part, whole)]
+@given(readings(), conditions, st.integers(0, 39))
+def test_the_newest_part_tells_whether_it_fires_now(seen: Readings, condition: Condition, dropped: int) -> None:
+    times, values = seen.times[dropped:], seen.values[dropped:]
+    assume(times.size)
+    since = float(times[0]) + condition.window_s if dropped else -math.inf
+    part = Readings(times, values, seen.until, since)
+    assume(tells_now(part, condition))
+    firing = [bool(found) and found[-1].until is None for found in (fires(part, condition), fires(seen, condition))]
     assert firing[0] == firing[1]
 
 

@@ -66,6 +66,14 @@ def fires(readings: Readings, condition: Condition) -> list[Firing]:
     return found
 
 
+def tells_now(readings: Readings, condition: Condition) -> bool:
+    """Whether these readings, the newest ones of more, are enough to know whether it fires at `until`."""
+    if condition.comparison == SILENT:
+        return bool(readings.times.size)
+    times = readings.times[~np.isnan(readings.values)]
+    return bool(((times >= readings.since) & (times <= readings.until - condition.hold_s)).any())
+
+
 def together(firings: list[Firing]) -> list[Firing]:
     """The alerts that firings make: one that comes again within SAME_AGAIN_S goes on."""
     alerts: list[Firing] = []

@@ -15,6 +15,7 @@ from webapp.incidents.models import Incident
 from webapp.runs.models import Attempt, Status
 
 SAME_AGAIN = timedelta(seconds=SAME_AGAIN_S)
+OPENED, CLOSED = "opened", "closed"
 _ASKED = ("kind", "metric", "over", "comparison", "threshold", "window_s", "hold_s")
 
 
@@ -47,17 +48,24 @@ def close(alert: Alert, at: datetime) -> None:
     Alert.objects.filter(pk=alert.pk, closed_at=None).update(closed_at=max(at, alert.opened_at))
 
 
-def tell(now: datetime) -> None:
-    """Tell of alerts of which nobody was told, and of those that are over for good; nothing while it is silent."""
+def untold(now: datetime) -> list[tuple[Alert, str]]:
+    """Alerts with what is to be told of them, opened, or closed once they are over for good; not what is silent."""
     rows = Alert.objects.filter(run__deleted_at=None)
     rows = rows.select_related("rule__project", "run__project", "attempt", "incident__attempt")
-    for alert in rows.filter(closed_at=None, told_at=None):
-        if silence_of(alert.rule.project, now) is None:
-            _tell(alert, "opened", now)
     over = rows.filter(told_at__isnull=False, over_told_at=None, closed_at__isnull=False)
-    for alert in over.filter(Q(closed_at__lte=now - SAME_AGAIN) | Q(attempt__status=Status.ENDED)):
-        if silence_of(alert.rule.project, now) is None:
-            _tell(alert, "closed", now)
+    over = over.filter(Q(closed_at__lte=now - SAME_AGAIN) | Q(attempt__status=Status.ENDED))
+    found = [(alert, OPENED) for alert in rows.filter(closed_at=None, told_at=None)]
+    found += [(alert, CLOSED) for alert in over]
+    return [(alert, event) for alert, event in found if silence_of(alert.rule.project, now) is None]
+
+
+@transaction.atomic
+def tell(alert: Alert, event: str, now: datetime) -> None:
+    """Whoever sets the mark sends the message."""
+    mark = "told_at" if event == OPENED else "over_told_at"
+    if Alert.objects.filter(pk=alert.pk, **{mark: None}).update(**{mark: now}) == 1:
+        setattr(alert, mark, now)
+        deliveries.put(alert, event, now)
 
 
 def facts_of(rule: Rule) -> dict[str, Any]:
@@ -104,7 +112,7 @@ def _save_new(row: Alert, now: datetime) -> None:
     except IntegrityError:
         return  # another worker was quicker
     if silence is None:
-        _tell(row, "opened", now)
+        tell(row, OPENED, now)
 
 
 def _reopen(alert: Alert, attempt: Attempt) -> None:
@@ -113,15 +121,6 @@ def _reopen(alert: Alert, attempt: Attempt) -> None:
     if alert.over_told_at is not None:
         fields |= {"told_at": None, "over_told_at": None}
     Alert.objects.filter(pk=alert.pk).exclude(closed_at=None).update(**fields)
-
-
-@transaction.atomic
-def _tell(alert: Alert, event: str, now: datetime) -> None:
-    """Whoever sets the mark sends the message."""
-    mark = "told_at" if event == "opened" else "over_told_at"
-    if Alert.objects.filter(pk=alert.pk, **{mark: None}).update(**{mark: now}) == 1:
-        setattr(alert, mark, now)
-        deliveries.put(alert, event, now)
 
 
 def _at(seconds: float) -> datetime:

@@ -51,13 +51,13 @@ class Recorder:
             lo = max(view.first, view.last - back)
             series = self.reader.series(rule.metric, lo=lo, max_rows=MAX_ROWS)
             times = self._times(series)
-            if not times.size:
-                return None
-            if lo == view.first or times[0] <= min(times[-1], self.until) - reach:
-                break
+            if lo == view.first:
+                return self._readings(rule, series, times)
+            if times.size and times[0] <= min(times[-1], self.until) - reach:
+                found = self._readings(rule, series, times, float(times[0]) + rule.window_s)
+                if firing.tells_now(found, rule.condition):
+                    return found
             back *= _WIDER
-        since = -np.inf if lo == view.first else float(times[0]) + rule.window_s
-        return self._readings(rule, series, times, since)
 
     def _first_guess(self, axis: str, first: int, last: int, rows: int, reach: float) -> int:
         """How many indexes to go back."""

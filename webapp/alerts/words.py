@@ -88,7 +88,7 @@ def _told(asked: dict[str, Any]) -> dict[str, str]:
 
 def _what(asked: dict[str, Any]) -> str:
     """The metric, and whose it is where that is known."""
-    metric, rank = asked["metric"], asked.get("rank")
+    metric, rank = str(asked["metric"]), asked.get("rank")
     if rank is None or asked["over"] not in _WHOSE:
         return str(_WHAT[asked["over"]]) % metric
     who = _("node %s") if metric.startswith("node/") else _("rank %s")

@@ -18,7 +18,10 @@ def of_alert(alert: Alert, event: str) -> dict[str, Any]:
         url = _absolute(reverse("incidents:detail", args=[alert.incident_id]))
     head = _("over") if event == "closed" else alert.get_severity_display()
     subject = f"[Paceline] {head}: {run.project.slug} / {run.name}: {sentence}"
-    text = f"{head}: {run.project.slug} / {run.name}\n{sentence}\n{url}"
+    over = ""
+    if alert.closed_at is not None:
+        over = _("Over since %s UTC.") % f"{alert.closed_at:%Y-%m-%d %H:%M:%S}" + "\n"
+    text = f"{head}: {run.project.slug} / {run.name}\n{sentence}\n{over}{url}"
     facts = {"event": event, "sentence": sentence, "url": url, "alert": shown(alert)}
     return {"subject": _one_line(subject), "text": text, "json": facts}
 
