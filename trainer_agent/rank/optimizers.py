@@ -18,6 +18,7 @@ class Optimizers:
     def __init__(self, probe: Probe) -> None:
         self._probe = probe
         self._open: list[int] = []
+        self._opened_at = (0, 0, 0)
         self._stepped_in_backward = False
         self.backward_depth = 0
         self.calls = 0
@@ -46,12 +47,18 @@ class Optimizers:
         if not self.calls and not self._open:
             with contextlib.suppress(Exception):  # an optimizer of somebody else's making
                 self._probe.resumed_at = steps_before(optimizer) or self._probe.resumed_at
-        if id(optimizer) in self._open:  # the call before this one raised
+        if id(optimizer) in self._open and self._opened_at != self._work_done:  # the call before this one raised
             self._open = []
             self._probe.timeline.unwind()
         if not self._open:
+            self._opened_at = self._work_done
             self._probe.timeline.enter(OPTIMIZER)
         self._open.append(id(optimizer))
+
+    @property
+    def _work_done(self) -> tuple[int, int, int]:
+        """Changes between two calls of a training loop, and not where a class's `step` calls that of its parent."""
+        return self._probe.forwards, self._probe.backwards, self._probe.batches
 
     def _after(self, optimizer: Any) -> None:
         self.calls += 1

@@ -1,0 +1,1 @@
+"""Proves the measurement of GPUs on a machine that has them."""
