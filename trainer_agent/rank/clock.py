@@ -9,7 +9,7 @@ class Clock(Protocol):
     """Makes marks. A mark may become readable only later; nobody ever waits for it."""
 
     name: str
-    at_once: bool  # a mark can be read as soon as it is made
+    at_once: bool  # marks are nanoseconds, and can be read as soon as they are made
 
     def now(self) -> Any:
         """A mark at this point of the work."""

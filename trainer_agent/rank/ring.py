@@ -4,12 +4,12 @@ import contextlib
 import mmap
 import os
 import struct
+from functools import partial
 
 from trainer_agent.wire import record
 
 SEQ = struct.Struct("<q")
 NO_SEQ = bytes(SEQ.size)
-_show = record.PROGRESS.pack_into
 
 
 class RingWriter:
@@ -22,6 +22,8 @@ class RingWriter:
         self._slot = slot
         self._capacity = capacity
         self._map, self.seq = _make(path, slot.size, capacity, rank)
+        # Rewrites the progress word, the fields of `record.PROGRESS`: at every phase, so without a frame of its own.
+        self.show = partial(record.PROGRESS.pack_into, self._map, record.PROGRESS_OFFSET)
 
     def put(self, now: float, step: int, *fields: float) -> None:
         """Append one record. `fields` are the slot's without its number; `now` and `step` also go to the header."""
@@ -36,10 +38,6 @@ class RingWriter:
             seq, now, step
         )
         self.seq = seq
-
-    def show(self, *progress: float) -> None:
-        """Rewrite the progress word: the fields of `record.PROGRESS`."""
-        _show(self._map, record.PROGRESS_OFFSET, *progress)
 
 
 def _make(path: str, slot_size: int, capacity: int, rank: int) -> tuple[mmap.mmap, int]:

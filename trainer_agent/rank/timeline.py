@@ -51,7 +51,7 @@ class Segment:
         """`phase` went on until `mark`."""
         self.began = True
         if self.clock.at_once:
-            self.us[phase] += self.clock.us(self.marks[0], mark)
+            self.us[phase] += (mark - self.marks[0]) / 1_000
             self.marks[0] = mark
             return
         self.phases.append(phase)
