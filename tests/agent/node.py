@@ -15,7 +15,7 @@ from tests.conftest import free_port
 from tests.waiting import until
 from trainer_agent.agent import identity
 from trainer_agent.wire import codec, names
-from trainer_agent.wire.messages import Batch, Event, ForgetAttempt, StartAttempt, StopAttempt
+from trainer_agent.wire.messages import Batch, Command, Event, ForgetAttempt, StartAttempt, StopAttempt
 
 THEATRE = Path(__file__).resolve().parent.parent / "theatre"
 REPO = THEATRE.parent.parent
@@ -106,7 +106,7 @@ class Server:
     def forget(self) -> None:
         self.send(ForgetAttempt(v=1, id=next(_ids), attempt=self.attempt))
 
-    def send(self, command: StartAttempt | StopAttempt | ForgetAttempt) -> None:
+    def send(self, command: Command) -> None:
         self.client.xadd(names.commands(self.node), {names.FIELD: codec.encode(command)})
 
     def read(self) -> None:

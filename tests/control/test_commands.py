@@ -41,7 +41,7 @@ def test_a_start_carries_all_that_a_node_needs(redis_client):
     assert (start.master_addr, start.master_port) == (attempt.master_addr, attempt.master_port)
     assert (start.argv, start.slots, start.grace) == (["/srv/train.py", "--lr", "0.1"], [0, 1], 7.0)
     assert start.env == {"A": "1", "TOKEN": VALUE}
-    assert start.peers == {part.node_rank: [part.node.address, "192.168.1.9"] for part in attempt.parts.all()}
+    assert start.peers == {rank: [node_of(attempt, rank).address, "192.168.1.9"] for rank in (0, 1)}
 
 
 def test_a_secret_is_in_no_row_no_event_and_no_log(redis_client, caplog):

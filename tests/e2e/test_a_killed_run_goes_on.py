@@ -1,7 +1,7 @@
 """A rank is killed, the run is tried again from its checkpoint, and its steps go on where the script's do."""
 
+import json
 import os
-import re
 import signal
 
 import pytest
@@ -52,4 +52,4 @@ def steps_of(made: Product, run: str, attempt: int) -> list[int]:
 def rank_of(made: Product, rank: int) -> int:
     """The process id that the node noted of a living rank."""
     started = next(made.home.rglob(f"rank{rank}.started.json"))
-    return int(re.search(r'"pid": ?(\d+)', started.read_text()).group(1))
+    return int(json.loads(started.read_text())["pid"])

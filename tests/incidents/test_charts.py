@@ -37,8 +37,8 @@ def test_a_rank_that_is_like_the_others_is_said_to_be() -> None:
 
 
 def test_a_part_that_nobody_has_seen_is_no_error() -> None:
-    nothing = np.zeros((0, 0))
-    empty = Series("x", "s", "step", np.zeros(0, int), [], nothing, nothing, nothing, nothing, nothing, 0, 0)
+    nothing, never = np.zeros((0, 0)), np.zeros((0, 0), bool)
+    empty = Series("x", "s", "step", np.zeros(0, int), [], nothing, never, nothing, nothing, never, 0, 0)
     assert against_others(empty, RANK_2, "other")["x"] == []
     assert parts_of({"other": empty}, RANK_2)["rows"] == []
 

@@ -12,7 +12,7 @@ from tests.incidents.found import incident
 from tests.pages.people import KINDS, Team, team
 from webapp.incidents.listing import PAGE_SIZE
 from webapp.incidents.models import Incident
-from webapp.projects.models import Project
+from webapp.projects.models import Project, Role
 from webapp.runs.models import Attempt
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_client")]
@@ -139,7 +139,7 @@ def test_open_ones_come_first_and_the_worst_of_them_on_top(people: Team, attempt
 def test_the_list_is_filtered_by_its_address(people: Team, attempt: Attempt) -> None:
     late, old = incident(attempt), incident(attempt, "input", "job", "data")
     Incident.objects.filter(pk=old.pk).update(closed_at=timezone.now())
-    other = builders.project("other", viewer=people.project.memberships.get(user__username="viewer").role)
+    other = builders.project("other", viewer=Role(people.project.memberships.get(user__username="viewer").role))
     theirs = incident(builders.running_attempt(in_project=other))
     assert set(shown(get(people, "/incidents/"))) == {late.pk, old.pk, theirs.pk}
     assert shown(get(people, "/incidents/", state="closed")) == [old.pk]

@@ -1,7 +1,7 @@
 """Wire batches for tests."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def values(key: str, rank: int, points: dict[int, float]) -> ValueColumns:
     )
 
 
-def samples(metric: str, rank: int, points: dict[float, float]) -> SampleColumns:
+def samples(metric: str, rank: int, points: Mapping[int, float] | Mapping[float, float]) -> SampleColumns:
     return SampleColumns(
         metric=metric,
         n=len(points),

@@ -27,8 +27,8 @@ def attempts(*spans: tuple[int, int], logged: bool = False) -> Run:
         one = first if number == 1 else Attempt.objects.create(run=first.run, number=number, world_size=2)
         Attempt.objects.filter(pk=one.pk).update(first_step=begin)
         own = {step: float(number) for step in range(begin, last + 1)} if logged else {}
-        more = {"values": [values("loss", 0, own)]} if own else {}
-        tail(one, 1, steps=[steps([0, 1], range(last - begin + 1), slow={0: number})], **more)
+        told = [values("loss", 0, own)] if own else []
+        tail(one, 1, steps=[steps([0, 1], range(last - begin + 1), slow={0: number})], values=told)
     Run.objects.filter(pk=first.run_id).update(attempt_count=len(spans))
     return Run.objects.get(pk=first.run_id)
 

@@ -1,6 +1,7 @@
 """Every second of every slot goes to one of seven parts."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,9 +47,14 @@ def test_the_parts_of_a_slot_add_up_whatever_its_clocks_say(slot: tuple[Clock, S
     assert sum(parts.values()) == pytest.approx(max(0.0, clock.end - clock.created), abs=1e-6)
 
 
-def even(n: int, took: float = 1.0, **more: object) -> Steps:
+def even(n: int, took: float = 1.0, **more: Any) -> Steps:
     zeros = np.zeros(n)
-    fields = {"begin": 20.0, "ends": 20 + took * np.arange(1, n + 1), "counts": np.ones(n), "waits": zeros}
+    fields: dict[str, Any] = {
+        "begin": 20.0,
+        "ends": 20 + took * np.arange(1, n + 1),
+        "counts": np.ones(n),
+        "waits": zeros,
+    }
     return Steps(**{**fields, "longest": np.full(n, took), "again": zeros, **more})
 
 
