@@ -140,11 +140,17 @@ def save(model, optimizer, step: int) -> None:
 
 
 def load(model, optimizer, device: torch.device) -> int:
-    """The step to go on with: 0, or where the checkpoint was written."""
+    """The step to go on with: 0, or where the checkpoint was written.
+
+    Each node has a folder of its own and only rank 0 writes, so the others get it from rank 0.
+    """
     path = checkpoint()
-    if path is None or not path.exists():
+    there = dist.get_rank() == 0 and path is not None and path.exists()
+    found = [torch.load(path, map_location="cpu", weights_only=True) if there else None]
+    dist.broadcast_object_list(found, device=device)
+    saved = found[0]
+    if saved is None:
         return 0
-    saved = torch.load(path, map_location=device, weights_only=True)
     model.module.load_state_dict(saved["model"])
     optimizer.load_state_dict(saved["optimizer"])
     print(f"resumed at step {saved['step']}", flush=True)

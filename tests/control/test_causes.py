@@ -173,4 +173,4 @@ def test_processes_that_no_kill_ends_are_a_flag_beside_the_outcome_and_keep_thei
         heartbeats.read(part.attempt.created_at)
     assert not Slot.objects.exclude(attempt=None).exists()
     assert wording.cleanup_sentence(Attempt.objects.get(pk=attempt.pk)) == ""
-    assert kinds(attempt)[-2:] == ["ended", "clean"]
+    assert kinds(attempt)[-3:] == ["ended", "incident_opened", "clean"]  # it made no step

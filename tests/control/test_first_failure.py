@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from webapp.runs.first_failure import Exit, culprit, explain
-from webapp.runs.rank_reasons import last_line
+from webapp.runs.rank_reasons import complaint, last_line
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PEER = "Traceback …\nRuntimeError: [../gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.2]:4711"
@@ -67,3 +67,17 @@ def test_the_last_line_that_says_something_is_kept_short():
     assert last_line("[rank2]: ValueError: x") == "ValueError: x"
     assert last_line("") == ""
     assert len(last_line("x" * 10_000)) == 300
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("step=37 loss=3.1832 lr=0.001", ""),
+        ("rank 1", ""),
+        ("The script /a/train.py does not exist on this node.", "The script /a/train.py does not exist on this node."),
+        ("Traceback (most recent call last):\n  x\nOdd: 7\nbye", "Odd: 7"),
+        ("RuntimeError: CUDA error", "RuntimeError: CUDA error"),
+    ],
+)
+def test_the_last_word_is_quoted_only_if_it_says_what_went_wrong(said: str, kept: str) -> None:
+    assert complaint(said) == kept

@@ -8,7 +8,7 @@ from tests import builders
 from tests.api.asking import asker
 from tests.telemetry.batches import steps, tail, values
 from trainer_agent.wire.messages import Event
-from webapp.runs.first_step import Told, first_step
+from webapp.runs.first_step import Told, apart, first_step
 from webapp.runs.lifecycle import apply_event
 from webapp.runs.models import Attempt
 from webapp.telemetry import charts, read
@@ -71,3 +71,11 @@ def test_every_reader_has_the_scripts_own_steps(attempt: Attempt) -> None:
     api = asker(attempt.run.owner).get(f"/runs/{attempt.run.uid}/metrics?name=phase/step&rank=1")
     points = json.loads(b"".join(api.streaming_content))["points"]
     assert [point[0] for point in points] == list(range(200, 500))
+
+
+def test_ranks_that_loaded_different_states_are_told_apart_once_all_have_spoken() -> None:
+    thirty, fresh = {"resumed_at": 30}, {"resumed_at": None}
+    assert apart({0: thirty, 1: thirty, 2: fresh, 3: fresh}) == {30: [0, 1], 0: [2, 3]}
+    assert apart({0: thirty, 1: thirty}) == {}
+    assert apart({0: fresh, 1: fresh}) == {}
+    assert apart({0: thirty, 1: {}}) == {}

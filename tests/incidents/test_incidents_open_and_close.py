@@ -6,6 +6,7 @@ from tests import builders
 from webapp.incidents import lifecycle
 from webapp.incidents.lifecycle import Report
 from webapp.incidents.models import Incident
+from webapp.runs.wording import event_text
 
 pytestmark = pytest.mark.django_db
 
@@ -58,6 +59,16 @@ def test_it_is_over_after_quiet_steps_and_seconds_and_not_before(attempt) -> Non
     row = Incident.objects.get()
     assert row.closed_at == NOON + timedelta(seconds=10)
     assert kinds(row) == ["opened", "closed"]
+
+
+def test_the_run_s_own_log_keeps_both_ends_of_it(attempt) -> None:
+    see(attempt, LATE, step=50, second=0)
+    see(attempt, step=90, second=10)
+    told = {event.kind: event_text(event) for event in attempt.events.all()}
+    node = attempt.parts.get(node_rank=1).node_name
+    sentence = f"Rank 2 on {node} needs 0.0 ms more for the backward pass than its peers since step 40."
+    assert told["incident_opened"].startswith(sentence)
+    assert told["incident_closed"].startswith(f"Over: {sentence}")
 
 
 def test_what_comes_back_soon_is_the_same_and_later_a_new_one(attempt) -> None:

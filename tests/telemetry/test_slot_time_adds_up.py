@@ -68,8 +68,15 @@ def test_a_life_in_numbers() -> None:
 def test_a_step_that_hangs_and_a_silent_end_are_stalled_beyond_the_limit() -> None:
     ends = np.concatenate([20 + np.arange(1.0, 51.0), 170 + np.arange(0.0, 10.0)])
     parts = split(Clock(0.0, 10.0, 400.0, None), even(60, ends=ends, longest=np.ones(60)))
-    assert parts["stalled"] == pytest.approx((100 - 30) + (400 - 179 - 30))
-    assert parts["useful"] == pytest.approx(50 + 30 + 9 + 30)
+    assert parts["stalled"] == pytest.approx((100 - 1) + (400 - 179 - 10))
+    assert parts["useful"] == pytest.approx(50 + 1 + 9 + 10)
+
+
+def test_a_peer_that_stood_still_is_no_waiting_for_a_straggler() -> None:
+    waits = np.array([0.0] * 20 + [24.0] + [0.0] * 20)
+    ends = 20 + np.cumsum(1.0 + waits)
+    parts = split(Clock(0.0, 10.0, 85.0, 85.0), even(41, ends=ends, waits=waits, longest=1.0 + waits))
+    assert (parts["stalled"], parts["waiting"]) == (pytest.approx(24.0), pytest.approx(0.0))
 
 
 def test_an_attempt_that_never_stepped_only_starts() -> None:

@@ -8,9 +8,11 @@ from typing import Any
 from django.db import transaction
 
 from webapp.accounts.models import User
+from webapp.incidents import words
 from webapp.incidents.models import Incident, IncidentEvent, Severity
 from webapp.live.publish import run_changed
 from webapp.runs.models import Attempt, Run
+from webapp.runs.state import record
 
 QUIET_STEPS = 20  # without a finding, and
 QUIET = timedelta(seconds=5)  # so long, before an incident is over
@@ -122,6 +124,7 @@ def _open(attempt: Attempt, report: Report, step: int | None, now: datetime) -> 
         row.closed_at, row.seen_at = None, now
         _write(row, report, step)
         _note(row, "reopened", now)
+        _record(row, "incident_opened")
         return True
     row = Incident(attempt=attempt, kind=report.kind, subject=report.subject, opened_step=report.since)
     row.opened_at = row.seen_at = now
@@ -129,6 +132,7 @@ def _open(attempt: Attempt, report: Report, step: int | None, now: datetime) -> 
     row.severity = severity_of(report)
     _write(row, report, step)
     _note(row, "opened", now, cause=report.cause, slowdown=report.slowdown)
+    _record(row, "incident_opened")
     return True
 
 
@@ -169,11 +173,20 @@ def _close(row: Incident, now: datetime, *, actor: str = "", run_ended: bool = F
     if Incident.objects.filter(pk=row.pk, closed_at=None).update(closed_at=now, closed_by=actor) != 1:
         return False
     _note(row, "closed", now, actor=actor, run_ended=run_ended)
+    if not run_ended:
+        _record(row, "incident_closed", actor)
     return True
 
 
 def _note(row: Incident, kind: str, now: datetime, *, actor: str = "", text: str = "", **data: Any) -> None:
     IncidentEvent.objects.create(incident=row, kind=kind, at=now, actor=actor, text=text, data=data)
+
+
+def _record(row: Incident, kind: str, actor: str = "") -> None:
+    """In the run's own log too, where it stays to be read."""
+    bad = {Severity.CRITICAL.value: "crit", Severity.WARNING.value: "warn"}.get(row.severity, "info")
+    level = "ok" if kind == "incident_closed" else bad
+    record(row.attempt, kind, level=level, actor=actor, rank=row.rank, text=words.sentence(row), incident=row.pk)
 
 
 def _tell(attempt: Attempt) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from webapp.runs import rank_reasons
 from webapp.runs.models import Cause
-from webapp.runs.rank_reasons import VICTIMS, last_line
+from webapp.runs.rank_reasons import VICTIMS
 
 _SENT_TO_VICTIMS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 RANK_REASONS = frozenset({"rank_exit", "killed_by_signal", "oom_killed", *rank_reasons.WORDS})
@@ -59,7 +59,7 @@ def explain(exit_: Exit, made: dict[int, int] | None = None, nodes: int = 1) -> 
         "node": exit_.node,
         "code": exit_.code,
         "signal": exit_.signal,
-        "text": last_line(exit_.traceback),
+        "text": rank_reasons.complaint(exit_.traceback),
     }
     if exit_.oom_by:
         detail["oom_by"] = exit_.oom_by

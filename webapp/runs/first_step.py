@@ -35,6 +35,19 @@ def first_step(now: Told, earlier: Sequence[tuple[Told, int]]) -> int:
     return now.difference if now.difference > 1 else 0
 
 
+def apart(facts: Mapping[int, Mapping[str, Any]]) -> dict[int, list[int]]:
+    """Step at which it goes on -> ranks, when the ranks of one attempt loaded different states; else empty.
+
+    `facts`: by rank, of all ranks. One that has not told yet leaves it open.
+    """
+    if not all("resumed_at" in row for row in facts.values()):
+        return {}
+    groups: dict[int, list[int]] = {}
+    for rank, row in sorted(facts.items()):
+        groups.setdefault(_first([row], "resumed_at") or 0, []).append(rank)
+    return groups if len(groups) > 1 else {}
+
+
 def _first(rows: list[Mapping[str, Any]], name: str) -> int | None:
     for row in rows:
         value = row.get(name)

@@ -96,6 +96,8 @@ def _rank_facts(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     row.save(update_fields=["facts"])
     if first_step.told([row.facts]) != first_step.told([before]):
         _place_steps(attempt)
+    if "resumed_at" in event.data and "resumed_at" not in before:
+        _tell_apart(attempt)
     total = _whole(event, "total_steps")
     if total and not attempt.run.spec.get("total_steps"):
         Run.objects.filter(pk=attempt.run_id, attempt_count=attempt.number).update(total_steps=total)
@@ -113,6 +115,14 @@ def _place_steps(attempt: Attempt) -> None:
         Attempt.objects.filter(pk=attempt.pk).update(first_step=first)
         attempt.first_step = first
         run_changed(attempt.run)
+
+
+def _tell_apart(attempt: Attempt) -> None:
+    """All ranks have told where they go on: at different steps they train different models, and fail or mix them."""
+    groups = first_step.apart(dict(attempt.ranks.values_list("rank", "facts")))
+    if groups:
+        told = {str(step): ranks for step, ranks in groups.items()}
+        record(attempt, "resumed_apart", level="crit", groups=told)
 
 
 def _rank_exited(part: AttemptNode, attempt: Attempt, event: Event) -> None:

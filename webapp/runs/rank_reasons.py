@@ -31,6 +31,11 @@ _RAISED = (
 WORDS = frozenset({word for word, _pattern in _RAISED} | {"peer_gone"})
 VICTIMS = frozenset({"peer_gone", "collective_timeout", "rendezvous"})
 _ABSENT = re.compile(r"ranks? (\d+)[\d, ]* failed to pass monitoredbarrier", re.IGNORECASE)
+_COMPLAINS = re.compile(
+    r"error|exception|fail|abort|fault|fatal|killed|denied|refused|timed? ?out|assert|cannot|could not|can't|unable"
+    r"|no such|not found|not exist|missing|invalid|unknown|closed by|lost|out of memory|no space",
+    re.IGNORECASE,
+)
 _TRACEBACK = re.compile(r"^Traceback \(most recent call last\)", re.M)
 _TORCH_PREFIX = re.compile(r"^\[rank\d+\]: ?", re.M)  # torch marks the lines of a traceback with the rank
 _LONGEST = 300
@@ -57,6 +62,12 @@ def latecomer(made: dict[int, int]) -> int | None:
         return None
     (fewest, rank), (next_fewest, _other) = sorted((count, rank) for rank, count in made.items())[:2]
     return rank if next_fewest - fewest >= 2 else None
+
+
+def complaint(text: str) -> str:
+    """The last line, if it says what went wrong; empty for the last word of a program that was only at work."""
+    line = last_line(text)
+    return line if _TRACEBACK.search(_plain(text)) or _COMPLAINS.search(line) else ""
 
 
 def last_line(text: str) -> str:

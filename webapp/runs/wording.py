@@ -112,6 +112,11 @@ EVENTS: dict[str, str | Promise] = {
     "first_failure": _lazy("The first to fail was rank %(rank)s on %(node)s. %(text)s"),
     "dropped": _lazy("%(node)s dropped %(count)s of %(what)s: %(reason)s."),
     "node_stopping": _lazy("%(node)s is stopping its ranks with %(signal)s, up to %(grace)s s."),
+    "resumed_apart": _lazy(
+        "The ranks go on from different steps: %(groups)s. Each node has a checkpoint folder of its own."
+    ),
+    "incident_opened": _lazy("%(text)s"),
+    "incident_closed": _lazy("Over: %(text)s"),
     "survivors": _lazy("%(node)s could not end all processes: %(survivors)s."),
     "clean": _lazy("%(node)s is clean again: the last process that could not be ended is gone."),
     "requeued": _lazy("%(node)s could not be reached before the start; back to the queue."),
@@ -255,9 +260,16 @@ def _fill(text: str | Promise, detail: dict[str, Any], **more: Any) -> str:
     values["signal_name"] = signal_name(detail.get("signal"))
     code = detail.get("code")
     values["ending"] = _("exit code %(code)s") % {"code": code} if code is not None else values["signal_name"]
+    if isinstance(values["groups"], dict):
+        values["groups"] = "; ".join(_resumed(step, ranks) for step, ranks in sorted(values["groups"].items()))
     if isinstance(values["nodes"], list):
         values["nodes"] = ", ".join(values["nodes"])
     return (str(text) % values).strip()
+
+
+def _resumed(step: str, ranks: list[int]) -> str:
+    told = {"ranks": ", ".join(map(str, ranks)), "step": step}
+    return ngettext("rank %(ranks)s at step %(step)s", "ranks %(ranks)s at step %(step)s", len(ranks)) % told
 
 
 def signal_name(number: object) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from webapp.telemetry.blocks import Floats
 
 PARTS = ("queued", "starting", "useful", "repeated", "waiting", "stalled", "idle")
-STALL_S = 30.0
+STALL_S = 5.0
 STALL_STEPS = 10.0  # times the typical step
 
 
@@ -51,7 +51,7 @@ def split(clock: Clock, steps: Steps | None) -> dict[str, float]:
     limit = _limit(took, steps)
     stalled = _stalled(took, steps, limit)
     main = (took - stalled) * (1 - steps.again)
-    waiting = np.minimum(main, np.maximum(0.0, np.nan_to_num(steps.waits)) * (1 - steps.again))
+    waiting = np.minimum(main, np.maximum(0.0, np.nan_to_num(steps.waits) - stalled) * (1 - steps.again))
     last = float(times[-1])
     since = max(0.0, left - last)  # a step under way, or nothing any more
     hung = max(0.0, since - limit)
@@ -76,11 +76,11 @@ def _typical(took: Floats, steps: Steps) -> float:
 
 
 def _stalled(took: Floats, steps: Steps, limit: float) -> Floats:
-    """Of each row the time beyond the limit; of a row of several steps as if one of them had stalled."""
-    usual = np.maximum(0.0, steps.counts - 1) * _typical(took, steps)
-    beyond = np.maximum(took - usual, np.nan_to_num(steps.longest)) - limit
-    hangs = (steps.counts <= 1) | (np.nan_to_num(steps.longest) > limit)
-    return np.where(hangs, np.clip(beyond, 0.0, took), 0.0)
+    """Of a step longer than the limit all above a typical one; of a row of several as if one of them had stalled."""
+    typical = _typical(took, steps)
+    slowest = np.maximum(took - np.maximum(0.0, steps.counts - 1) * typical, np.nan_to_num(steps.longest))
+    hangs = (slowest > limit) & ((steps.counts <= 1) | (np.nan_to_num(steps.longest) > limit))
+    return np.where(hangs, np.clip(slowest - typical, 0.0, took), 0.0)
 
 
 def _inside(moment: float, low: float, high: float) -> float:

@@ -16,6 +16,7 @@ FEW = 4  # ranks that get a line each
 _SMOOTH = 0.1
 _CALM = 2.0  # times its range that a value goes up and down: then it is drawn as it is
 _LEAST_WIDTH = 30
+_LONGEST_SILENCE = 5  # seconds between two samples that are still one line
 _RECENT = 10  # seconds in which each rank is sampled at least once
 
 
@@ -58,7 +59,7 @@ def device(series: Series, names: dict[int, str], draw: Draw) -> Panel:
     low, middle, high = (float(f(now)) for f in (np.min, np.median, np.max)) if now.size else (np.nan,) * 3
     return {
         "unit": series.unit,
-        **drawn([series], series.index, lines, replace(draw, width=width)),
+        **drawn([series], series.index, lines, replace(draw, width=width), breaks=_silences(series.index)),
         "worst": [],
         "finding": findings.device(low, middle, high, int(now.size), series.unit, of_nodes=bool(names)),
         "reduction": _("each node") if names else _("each rank"),
@@ -76,6 +77,14 @@ def _breaks(series: Series, steps: Series | None) -> Ints:
     inside = (rows > 0) & (rows < series.index.size)
     rows, last = rows[inside], last[wide][inside]
     return np.unique(rows[series.index[rows] > last])
+
+
+def _silences(seconds: Ints) -> Ints:
+    """Rows before which nothing was sampled for longer than usual: between attempts, or while a node was not heard."""
+    if seconds.size < 2:
+        return NO_BREAKS
+    between = np.diff(seconds)
+    return np.flatnonzero(between > max(_LONGEST_SILENCE, 3 * int(np.median(between)))) + 1
 
 
 def _newest(values: Floats) -> Floats:

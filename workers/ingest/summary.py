@@ -27,6 +27,7 @@ class Summary:
         self.loss = ""
         self.broken = BrokenLoss()
         self._losses: dict[int, float] = {}
+        self._loss_rank: int | None = None  # the lowest that logs it; another's word would not fit to its line
         self._names: set[str] = set()
         self._probed = False  # the probe counts the steps; else what the script logs does
 
@@ -90,9 +91,14 @@ class Summary:
         raw = reader.series(chosen, lo=int(fine[-1]) if fine.size else None)
         self.broken.add(raw.index, raw.values[np.arange(raw.index.size), raw.present.argmax(axis=1)])
         self._losses = dict(zip(found.index.tolist(), found.values[at, row].tolist(), strict=True))
+        self._loss_rank = min(found.columns, default=None)
 
     def _add_losses(self, part: Points) -> None:
-        first = part.rank == part.rank.min()
+        lowest = int(part.rank.min())
+        if self._loss_rank is not None and lowest > self._loss_rank:
+            return
+        self._loss_rank = lowest
+        first = part.rank == lowest
         self.broken.add(part.index[first], part.value[first])
         self._losses |= zip(part.index[first].tolist(), part.value[first].tolist(), strict=True)
         while len(self._losses) > 4 * _SPARK:
