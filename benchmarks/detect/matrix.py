@@ -92,7 +92,7 @@ def _network(seed: int, chance: random.Random) -> Iterator[Case]:
     end = onset + _AFTER_ALL
     kinds = ("network",)
     node = chance.randrange(RANKS)
-    a, b = node, (node + 1) % RANKS
+    a, b = node, (node - 1) % RANKS  # the way that the ring of all-reduce sends
     of_node, of_link = (f"node {node}",), (f"link {a}-{b}",)
 
     def case(row: str, subjects: tuple[str, ...], what: str, *numbers: int) -> Case:
