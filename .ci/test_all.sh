@@ -40,7 +40,7 @@ bash .ci/static_checks.sh
 
 # Two halves side by side, since much of each is waiting for processes to start: what starts agents, launchers and the
 # whole product here, everything else in the background, on SQLite and then, where it touches the database, on PostgreSQL.
-with_processes=(tests/agent tests/attach tests/e2e tests/faults tests/lab tests/ops tests/rank tests/upgrade)
+with_processes=(tests/agent tests/attach tests/e2e tests/faults tests/lab tests/ops tests/upgrade)
 with_database=(tests/control tests/telemetry tests/ingest tests/live tests/pages tests/runpage tests/incidents tests/alerts tests/api tests/cli)
 
 the_rest() {

@@ -45,7 +45,7 @@ def test_what_was_sent_to_a_node_has_its_cost(connection: socket.socket) -> None
     links.look()
     found = links.metrics([os.getpid()], {"127.0.0.1": 3})
     assert set(found) == {"link/3/busy_ms_per_mb", "link/3/retransmitted", "link/3/rtt"}
-    assert 0 < found["link/3/busy_ms_per_mb"] < 1_000
+    assert 0 <= found["link/3/busy_ms_per_mb"] < 1_000  # the kernel counts in ticks
     assert 0 <= found["link/3/retransmitted"] < 1
     assert 0 < found["link/3/rtt"] < 1
 

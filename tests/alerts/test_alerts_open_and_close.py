@@ -248,7 +248,7 @@ def test_alerts_of_a_deleted_run_are_not_told(attempt: Attempt) -> None:
 
 
 def test_a_rule_that_cannot_be_asked_does_not_stop_the_others(attempt: Attempt) -> None:
-    rule(attempt.run.project, over="of another version")
+    rule(attempt.run.project, over="newer")
     good = rule(attempt.run.project)
     steps(attempt, 1, range(100), slow=300)
     look(at(8))

@@ -19,6 +19,9 @@ AFRESH = Told(difference=0)
 @pytest.mark.parametrize(
     ("now", "earlier", "first"),
     [
+        (Told(difference=31, resumed_at=30), [(AFRESH, 0)], 30),  # the script named its steps a moment earlier
+        (Told(difference=30, resumed_at=None), [(AFRESH, 0)], 30),
+        (Told(difference=130, resumed_at=30), [(AFRESH, 0)], 130),  # it counts from elsewhere
         (Told(), [], 0),
         (AFRESH, [], 0),
         (Told(difference=1), [], 0),  # logs before the step ends, or counts from 1

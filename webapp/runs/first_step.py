@@ -26,13 +26,21 @@ def told(facts: Iterable[Mapping[str, Any]]) -> Told:
 
 
 def first_step(now: Told, earlier: Sequence[tuple[Told, int]]) -> int:
-    """`earlier`: what the attempts before told, with their first steps, newest last."""
+    """`earlier`: what the attempts before told, with their first steps, newest last.
+
+    When a script names its step is a matter of moments: next to the optimizer's own count, that one is right.
+    """
     if now.difference is None:
         return max(0, now.resumed_at or 0)
+    found = _by_difference(now.difference, earlier)
+    return now.resumed_at if now.resumed_at is not None and abs(found - now.resumed_at) <= 1 else found
+
+
+def _by_difference(difference: int, earlier: Sequence[tuple[Told, int]]) -> int:
     for before, first in reversed(earlier):
         if before.difference is not None:
-            return max(0, first + now.difference - before.difference)
-    return now.difference if now.difference > 1 else 0
+            return max(0, first + difference - before.difference)
+    return difference if difference > 1 else 0
 
 
 def apart(facts: Mapping[int, Mapping[str, Any]]) -> dict[int, list[int]]:
