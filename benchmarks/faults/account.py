@@ -50,7 +50,7 @@ def account(product: Product, books: list[Book]) -> Account:
             made = _steps(total, book, [int(step) for step, _ in stored.get(key, [])])
             _values(total, book, values.get(key, []))
             _ledger(total, book, made, ledger.get(key, {}))
-            _lines(total, book, _log(product, book))
+            _lines(total, book, _log(product, book), _log_bytes_told_lost(product, book))
         total.duplicates += _told_twice(product, run, attempt, stored)
     return total
 
@@ -76,10 +76,11 @@ def _values(total: Account, book: Book, stored: list[list[Any]]) -> None:
         total.note(book, f"values differ at steps {_some(wrong)}")
 
 
-def _lines(total: Account, book: Book, log: str) -> None:
+def _lines(total: Account, book: Book, log: str, told_lost: int) -> None:
     """Every line exactly once and in order; other lines, from libraries, may stand between them.
 
-    A full disk may cost lines, where the log says how many bytes.
+    A full disk may cost lines, where the log says how many bytes; or, when the rank has ended before there was room for
+    a word about it, the run's events do.
     """
     unsure = f"step {book.unsure} of rank"
     lines = [line for line in log.splitlines() if WHOLE_LINE.fullmatch(line) and not line.startswith(unsure)]
@@ -87,13 +88,14 @@ def _lines(total: Account, book: Book, log: str) -> None:
     twice = len(lines) - len(kept)
     missing = [line for line in book.lines if line not in kept]
     gaps = [int(size) for size in GAP.findall(log)]
-    told = sum(gaps) + len(gaps) * 2 * LONGEST_LINE  # each gap may begin and end within a line
+    told = max(sum(gaps), told_lost)
+    cut = (len(gaps) + bool(told_lost)) * 2 * LONGEST_LINE  # each gap may begin and end within a line
     in_order = [line for line in book.lines if line in kept] == list(dict.fromkeys(lines))
     total.duplicates += twice
-    if not in_order or sum(map(len, missing)) > told:
+    if not in_order or sum(map(len, missing)) > told + cut:
         total.lines_wrong += max(1, len(missing))
     if twice or not in_order or missing:
-        total.note(book, f"log has {len(lines)} of {len(book.lines)} lines, {twice} twice, {sum(gaps)} bytes told lost")
+        total.note(book, f"log has {len(lines)} of {len(book.lines)} lines, {twice} twice, {told} bytes told lost")
 
 
 def _ledger(total: Account, book: Book, made: int, row: dict[str, Any]) -> None:
@@ -114,6 +116,13 @@ def _told_twice(product: Product, run: str, attempt: int, stored: dict[str, list
 def _points(product: Product, run: str, attempt: int, name: str) -> dict[str, list[list[Any]]]:
     reply = ask(product, "GET", f"runs/{run}/metrics", params={"attempt": attempt, "name": name})
     return {} if reply.status_code == 404 else dict(reply.json()["ranks"])
+
+
+def _log_bytes_told_lost(product: Product, book: Book) -> int:
+    events = ask(product, "GET", f"runs/{book.run}/events").json()
+    mine = [event for event in events if (event["attempt"], event["rank"]) == (book.attempt, book.rank)]
+    lost = [event["data"] for event in mine if event["kind"] == "dropped"]
+    return sum(int(data["count"]) for data in lost if data.get("what") == "log bytes")
 
 
 def _log(product: Product, book: Book) -> str:
