@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from tests.conftest import free_port
@@ -79,6 +80,16 @@ def read_rank(ring_dir: str, rank: int) -> Rank:
     facts = facts_reader(ring_dir, rank)
     found = facts.read_new()
     return Rank(steps, values, facts.keys, found)
+
+
+def steps_of(outcome: Outcome, rank: int, loop: str) -> list[StepRecord]:
+    """The steps of one of a script's loops, which logs `begin` and `end` of each."""
+    return outcome.ranks[rank].between(f"begin {loop}", f"end {loop}")
+
+
+def typical(steps: list[StepRecord], phase: str) -> float:
+    """Milliseconds of a phase, without the first steps."""
+    return median(ms(step, phase) for step in steps[3:])
 
 
 def ms(step: StepRecord, phase: str) -> float:

@@ -2,12 +2,11 @@
 
 import math
 from itertools import pairwise
-from statistics import median
 
 import pytest
 
-from tests.rank.launch import Outcome, ms, parts_sum, seen, torchrun
-from trainer_agent.wire.record import FLAG_SKIPPED, FLAG_WARMUP, StepRecord
+from tests.rank.launch import Outcome, ms, parts_sum, seen, steps_of, torchrun, typical
+from trainer_agent.wire.record import FLAG_SKIPPED, FLAG_WARMUP
 
 STEPS, SLOW_MS = 12, 60
 LOOPS = [
@@ -31,14 +30,6 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     done = torchrun("many_loops.py", folder / "rings", str(folder / "board"))
     assert done.code == 0, done.output
     return done
-
-
-def steps_of(outcome: Outcome, rank: int, loop: str) -> list[StepRecord]:
-    return outcome.ranks[rank].between(f"begin {loop}", f"end {loop}")
-
-
-def typical(steps: list[StepRecord], phase: str) -> float:
-    return median(ms(step, phase) for step in steps[3:])
 
 
 @pytest.mark.parametrize("loop", LOOPS)

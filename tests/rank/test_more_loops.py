@@ -1,11 +1,8 @@
 """Phases are where they belong in loops that change how DDP, optimizers and autograd work with each other."""
 
-from statistics import median
-
 import pytest
 
-from tests.rank.launch import Outcome, ms, parts_sum, torchrun
-from trainer_agent.wire.record import StepRecord
+from tests.rank.launch import Outcome, parts_sum, steps_of, torchrun, typical
 
 STEPS, FORWARD_MS, BACKWARD_MS, OPTIMIZER_MS = 8, 20, 40, 30
 LOOPS = ["mixed_precision", "static_graph", "own_hook", "optimizers_of_parts", "compiled", "sharded"]
@@ -18,14 +15,6 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     done = torchrun("more_loops.py", tmp_path_factory.mktemp("more") / "rings")
     assert done.code == 0, done.output
     return done
-
-
-def steps_of(outcome: Outcome, rank: int, loop: str) -> list[StepRecord]:
-    return outcome.ranks[rank].between(f"begin {loop}", f"end {loop}")
-
-
-def typical(steps: list[StepRecord], phase: str) -> float:
-    return median(ms(step, phase) for step in steps[3:])
 
 
 @pytest.mark.parametrize("loop", LOOPS)

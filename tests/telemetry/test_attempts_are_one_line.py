@@ -14,10 +14,16 @@ from tests.telemetry.batches import steps, tail, values
 from webapp.runs.models import Attempt, Run
 from webapp.telemetry import charts, store
 from webapp.telemetry.models import Tail
+from webapp.telemetry.panel_lines import Panel
 from webapp.telemetry.run_read import RunReader
 from webapp.telemetry.stitch import pieces
 
 SPANS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 40)), min_size=1, max_size=8)
+
+
+def run_panel(run: Run, panel_id: str, width: int = 600) -> Panel:
+    """Of all attempts of the run, as the page has it."""
+    return charts.Charts(RunReader(run), None, None, width).panel(panel_id)
 
 
 def attempts(*spans: tuple[int, int], logged: bool = False) -> Run:
@@ -66,15 +72,15 @@ class TestStoredAttempts(TestCase):
 @pytest.mark.django_db
 def test_a_resumed_run_has_one_clean_line_and_a_ghost() -> None:
     run = attempts((0, 212), (200, 260), logged=True)
-    panel = charts.run_panel(run, "step_time")
+    panel = run_panel(run, "step_time")
     assert panel["x"] == list(range(261))
     assert [(ghost["attempt"], ghost["x"]) for ghost in panel["ghosts"]] == [(1, list(range(200, 213)))]
     assert panel["columns"]["max"][199:201] == [76.0, 77.0]
     assert panel["ghosts"][0]["y"][0] == 75.5
-    loss = charts.run_panel(run, "value:loss")
+    loss = run_panel(run, "value:loss")
     assert loss["columns"]["rank 0"][199:201] == [1.0, 2.0]
     assert loss["ghosts"][0]["y"] == [1.0] * 13
-    assert charts.run_panel(run, "comm").get("ghosts") is None
+    assert run_panel(run, "comm").get("ghosts") is None
     assert "ghosts" not in charts.panel(run.attempts.get(number=1), "step_time")
 
 
@@ -84,10 +90,10 @@ def test_any_number_of_restarts_stays_one_line_at_any_zoom() -> None:
     for attempt in run.attempts.all():
         store.compact(attempt, list(Tail.objects.filter(attempt=attempt)))
     for name in ("step_time", "phases", "comm", "heat:local"):
-        panel = charts.run_panel(run, name, width=100)
+        panel = run_panel(run, name, width=100)
         assert panel["x"] == sorted(set(panel["x"])), name
         assert panel["of"] == 2_601, name
-    ghosts = charts.run_panel(run, "step_time", width=100)["ghosts"]
+    ghosts = run_panel(run, "step_time", width=100)["ghosts"]
     assert [ghost["attempt"] for ghost in ghosts] == list(range(1, 8))
     assert max(len(ghost["x"]) for ghost in ghosts) <= 220
 
@@ -97,8 +103,8 @@ def test_what_a_newer_attempt_logs_at_earlier_steps_is_drawn_and_the_newest_word
     run = attempts((0, 20), (10, 30), logged=True)
     newest = run.attempts.get(number=2)
     tail(newest, 2, values=[values("eval", 0, {0: 0.5, 1: 0.6}), values("loss", 0, {3: 9.0})])
-    assert charts.run_panel(run, "value:eval")["x"] == [0, 1]
-    loss = charts.run_panel(run, "value:loss")
+    assert run_panel(run, "value:eval")["x"] == [0, 1]
+    loss = run_panel(run, "value:loss")
     assert loss["x"] == list(range(31))
     assert loss["columns"]["rank 0"][3] == 9.0
     assert loss["ghosts"][0]["x"] == [3, *range(10, 21)]

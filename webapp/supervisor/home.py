@@ -63,9 +63,6 @@ class Home:
         """Home of the local agent `local-1`, `local-2`, …"""
         return self.root / "nodes" / name
 
-    def node_homes(self) -> list[Path]:
-        return sorted((self.root / "nodes").glob("*"))
-
     def join_token(self, name: str) -> Path:
         return self.node(name) / "join_token"
 

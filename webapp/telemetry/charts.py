@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from webapp.runs.models import Attempt, AttemptNode, Run
+from webapp.runs.models import Attempt, AttemptNode
 from webapp.telemetry import heat_panel, holes, panels, value_panels
 from webapp.telemetry.heat_panel import Ground, Group
 from webapp.telemetry.onset import ranked_lately
@@ -27,11 +27,6 @@ METRIC_OF_HEAT = {
 def panel(attempt: Attempt, panel_id: str, lo: int | None = None, hi: int | None = None, width: int = 600) -> Panel:
     """One panel in lo <= step (or second) <= hi, at most about `width` points; KeyError for an unknown id."""
     return Charts(Reader(attempt), lo, hi, width).panel(panel_id)
-
-
-def run_panel(run: Run, panel_id: str, lo: int | None = None, hi: int | None = None, width: int = 600) -> Panel:
-    """One panel of all attempts of a run as one line."""
-    return Charts(RunReader(run), lo, hi, width).panel(panel_id)
 
 
 class Charts:

@@ -40,11 +40,6 @@ def split(points: Points) -> dict[int, Points]:
     return {int(b): _where(points, number == b) for b in np.unique(number)}
 
 
-def block_of(points: Points) -> Block:
-    """The points alone, as one block."""
-    return put(empty(), points.rank, points.index, points.value)
-
-
 def roll_up(block: Block, level: int) -> Block:
     """The rows of `level` that the rows of a block of any lower level make."""
     if not block.index.size:

@@ -40,13 +40,6 @@ def stored_steps(reader: Reader, ranks: Iterable[int], lo: int = 0, hi: int | No
     return {rank: _stored(found.spans[k], lo, end) for k, rank in enumerate(wanted)}
 
 
-def spans_missing(present: Ints, lo: int, hi: int) -> list[Span]:
-    """What of lo … hi is not among these ascending numbers."""
-    edges = np.concatenate([[lo - 1], present, [hi + 1]])
-    jumps = np.flatnonzero(np.diff(edges) > 1)
-    return [(int(edges[k]) + 1, int(edges[k + 1]) - 1) for k in jumps]
-
-
 class _Missing:
     """Collects what is missing, from coarse to fine. `spans[k]`: of the k-th rank, ascending, neighbours joined."""
 
