@@ -4,12 +4,13 @@ import contextlib
 from types import ModuleType
 from typing import Any
 
+from trainer_agent.rank.numbers import Numbers
 from trainer_agent.rank.own_step import steps_before
 from trainer_agent.rank.probe import Probe
 from trainer_agent.rank.timeline import OPTIMIZER
 from trainer_agent.wire.record import FLAG_SKIPPED
 
-IN_BACKWARD = 0  # stands for all optimizers that step inside backward; ids of real ones are never 0
+IN_BACKWARD = 0  # stands for all optimizers that step inside backward; numbers of real ones begin with 1
 
 
 class Optimizers:
@@ -18,6 +19,7 @@ class Optimizers:
     def __init__(self, probe: Probe) -> None:
         self._probe = probe
         self._open: list[int] = []
+        self.numbers = Numbers()
         self._opened_at = (0, 0, 0)
         self._stepped_in_backward = False
         self.backward_depth = 0
@@ -70,7 +72,7 @@ class Optimizers:
         if self.backward_depth:
             self._stepped_in_backward = True
         else:
-            self._probe.end_step(id(optimizer))
+            self._probe.end_step(self.numbers.of(optimizer))
 
 
 class _Scaler:
@@ -86,4 +88,5 @@ class _Scaler:
 
     def after(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if self._optimizers.calls == self._calls:
-            self._probe.end_step(id(kwargs["optimizer"] if "optimizer" in kwargs else args[1]), FLAG_SKIPPED)
+            skipped = kwargs["optimizer"] if "optimizer" in kwargs else args[1]
+            self._probe.end_step(self._optimizers.numbers.of(skipped), FLAG_SKIPPED)

@@ -12,7 +12,6 @@ from torch.nn.parallel import DistributedDataParallel
 
 STEPS = 8
 FORWARD_MS, BACKWARD_MS, OPTIMIZER_MS = 20, 40, 30
-KEPT = []  # so that no optimizer gets the identity of one that is gone
 
 dist.init_process_group("gloo")
 rank = dist.get_rank()
@@ -53,7 +52,6 @@ class SlowSGD(torch.optim.SGD):
 
 def train(model, optimizers=None, *, scaler=None, autocast=False):
     optimizers = optimizers or [SlowSGD(model.parameters(), 0.01)]
-    KEPT.append(optimizers)
     for _ in range(STEPS):
         with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
             loss = model(torch.randn(8, 32)).float().square().mean()
