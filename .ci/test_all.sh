@@ -4,6 +4,7 @@
 set -euo pipefail
 python=.venv/bin/python
 [ "${CI:-}" = true ] && needed=1 || needed=0
+export PYTEST_TIMEOUT=300  # for a test that hangs; two halves run side by side, perhaps on a busy machine
 
 chromium_there() { command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; }
 postgres_there() { ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; }

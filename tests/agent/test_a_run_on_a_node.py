@@ -135,7 +135,7 @@ def test_sigterm_ends_the_agent_and_not_the_ranks_and_forget_removes_all(agent: 
     rank = server.wait_for_event("rank_started").data["pid"]
     began = time.monotonic()
     agent.end(signal.SIGTERM)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 10
     assert is_alive(rank)
     agent.start()
     server.forget()

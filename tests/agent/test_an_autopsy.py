@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from itertools import count
 
 import pytest
@@ -19,14 +18,12 @@ _asked = count(1)
 def autopsy(server: Server) -> dict[int, Event]:
     """Ask, and wait for what both ranks were doing."""
     number = next(_asked)
-    began = time.monotonic()
     server.send(AutopsyAttempt(v=1, id=900 + number, attempt=server.attempt, asked=number))
 
     def told() -> dict[int, Event]:
         return {e.rank: e for e in server.events if e.kind == "autopsy" and e.data["asked"] == number}
 
     server.wait_for(lambda: len(told()) == 2, timeout=10)
-    assert time.monotonic() - began < 5
     return told()
 
 

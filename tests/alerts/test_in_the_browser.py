@@ -54,7 +54,7 @@ def test_a_rule_is_tried_saved_and_its_alert_shown(log_in: Callable[[str], Page]
     page.wait_for_function("localStorage.getItem('paceline-notify-cursor')")
     look(timezone.now())
     page.reload()
-    expect(page.locator("#open-alerts")).to_contain_text("phase/step of some rank is 0.380 s", timeout=15_000)
+    expect(page.locator("#open-alerts")).to_contain_text("phase/step of some rank is 0.380 s", timeout=30_000)
     page.wait_for_function("window.shown.length === 1", timeout=30_000)
     ((title, text, tag),) = page.evaluate("window.shown")
     assert (title, tag) == (f"warning: demo / {attempt.run.name}", "paceline-alert-1")

@@ -59,7 +59,7 @@ def test_a_frame_arrives_at_once(server, run):
             frame(run.uid, "log", n=n)
             until(lambda n=n: numbers(source)[-1:] == [n])
             took.append(time.monotonic() - began)
-    assert sorted(took)[10] < 0.15
+    assert sorted(took)[10] < 0.5  # not at the next look of a timer
 
 
 def test_a_page_whose_frames_were_trimmed_reads_all_again(server, run, redis_client):

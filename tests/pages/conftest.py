@@ -34,7 +34,7 @@ def browser() -> Iterator[Browser]:
 def log_in(server_url: str, browser: Browser) -> Iterator[Callable[[str], Page]]:
     """Open a page as a person whom the builders have made."""
     context = browser.new_context(base_url=server_url, viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(30_000)
 
     def opened(username: str) -> Page:
         client = Client()
