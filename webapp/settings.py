@@ -26,7 +26,8 @@ SECRET_KEY = env.str("SECRET_KEY", default="" if not DEBUG else "insecure-debug-
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_PROXY", default=False) else None
+BEHIND_PROXY = env.bool("BEHIND_PROXY", default=False)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 
@@ -56,9 +57,11 @@ INSTALLED_APPS = [
     "ninja",
     "webapp.accounts",
     "webapp.projects",
+    "webapp.audit",
     "webapp.nodes",
     "webapp.runs",
     "webapp.telemetry",
+    "webapp.history",
     "webapp.incidents",
     "webapp.alerts",
     "webapp.live",

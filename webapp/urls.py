@@ -9,6 +9,7 @@ urlpatterns = [
     path("", include("webapp.runs.urls")),
     path("", include("webapp.live.urls")),
     path("accounts/", include("webapp.accounts.urls")),
+    path("", include("webapp.audit.urls")),
     path("projects/", include("webapp.projects.urls")),
     path("", include("webapp.alerts.urls")),
     path("", include("webapp.incidents.urls")),
