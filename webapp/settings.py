@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "webapp.runs",
     "webapp.telemetry",
     "webapp.history",
+    "webapp.history",
     "webapp.incidents",
     "webapp.alerts",
     "webapp.live",

@@ -70,6 +70,10 @@ class Run(Stateful):
     name = models.CharField(max_length=120)
     spec = models.JSONField()  # runs/spec.py RunSpec, without secrets
     deleted_at = models.DateTimeField(null=True)
+    # ---- how people arrange their lists
+    archived_at = models.DateTimeField(null=True)  # out of the list unless it is asked for
+    pinned_at = models.DateTimeField(null=True)  # on top of the project's list
+    group = models.CharField(max_length=120, blank=True)
     # Of an attached run: names the job, so that all its nodes and its relaunches meet here. Empty: nobody can join.
     job_key = models.CharField(max_length=300, blank=True)
     # ---- summary, written by ingest and lifecycle
@@ -90,6 +94,14 @@ class Run(Stateful):
             models.Index(fields=["project", "-created_at", "-id"], name="run_page"),
             models.Index(fields=["-created_at", "-id"], name="run_page_all"),
             models.Index(fields=["status"], condition=~models.Q(status="ended"), name="run_open"),
+            # Counts of the list's chips are read from this index alone.
+            models.Index(
+                fields=["project", "archived_at", "status", "outcome", "owner"],
+                condition=models.Q(deleted_at=None),
+                name="run_counts",
+            ),
+            models.Index(fields=["project", "group"], condition=~models.Q(group=""), name="run_group"),
+            models.Index(fields=["project"], condition=~models.Q(pinned_at=None), name="run_pinned"),
         ]
         constraints = [
             models.UniqueConstraint(
