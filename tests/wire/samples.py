@@ -138,4 +138,19 @@ SAMPLES: dict[str, m.Batch | m.Heartbeat | m.Command] = {
     "stop": m.StopAttempt(v=1, id=2, attempt=7, signal="SIGTERM", grace=5.0, reason="user_stop"),
     "forget": m.ForgetAttempt(v=1, id=3, attempt=7),
     "autopsy": m.AutopsyAttempt(v=1, id=4, attempt=7, asked=12),
+    "check-open": m.OpenCheck(v=1, id=5, check=3, token="0f1e", ports=[29400, 29499], folder="/srv/code", lasts=58.0),
+    "check-probe": m.ProbePeers(
+        v=1,
+        id=6,
+        check=3,
+        stage="measuring",
+        place=1,
+        peers=[
+            m.CheckPeer(node="n-0011aabb", address="10.0.0.1", port=40_001, meeting_port=29_404),
+            m.CheckPeer(node="n-22", address="10.0.0.2"),
+        ],
+        turns=[0, -1],
+        limit=4.0,
+        window=0.1,
+    ),
 }

@@ -137,6 +137,7 @@ class Inventory(Message, frozen=True):
     boot_id: str = ""
     agent_version: str = ""
     addresses: list[str] = []  # all of its network interfaces
+    knows: list[str] = []  # commands that came after version 1: `check`
 
 
 class AttemptAlive(Message, frozen=True):
@@ -228,7 +229,48 @@ class AutopsyAttempt(Message, tag="autopsy", frozen=True):
     asked: int
 
 
-Command = StartAttempt | StopAttempt | ForgetAttempt | AutopsyAttempt
+class OpenCheck(Message, tag="check_open", frozen=True):
+    """Look at yourself, listen for the other nodes, and tell both; see docs/wire.md, "Pre-flight".
+
+    Who shows `token` may connect, for `lasts` seconds. `ports`: first and last of the rendezvous ports.
+    """
+
+    v: int
+    id: int
+    check: int
+    token: str
+    ports: list[int]
+    folder: str = ""  # where the run will write; empty: where run folders are
+    lasts: float = 60.0
+
+
+class CheckPeer(Message, frozen=True):
+    """Where another node of the check listens. `port` 0: nowhere."""
+
+    node: str
+    address: str
+    port: int = 0
+    meeting_port: int = 0
+
+
+class ProbePeers(Message, tag="check_probe", frozen=True):
+    """Measure the links to the others, one at a time: in turn k to `peers[turns[k]]`, -1 is a pause.
+
+    Turn k ends at the latest `limit * (k + 1)` seconds after the order came. Data flow for `window` seconds each way.
+    """
+
+    v: int
+    id: int
+    check: int
+    stage: str  # told back with the answer
+    place: int  # which of `peers` is this node
+    peers: list[CheckPeer]
+    turns: list[int]
+    limit: float
+    window: float
+
+
+Command = StartAttempt | StopAttempt | ForgetAttempt | AutopsyAttempt | OpenCheck | ProbePeers
 
 # record.PHASES -> metric name; `comm_total` is DDP's whole communication span, waiting included.
 METRIC_OF_PHASE = {

@@ -80,6 +80,8 @@ class CommandKind(models.TextChoices):
     STOP = "stop"
     FORGET = "forget"
     AUTOPSY = "autopsy"
+    OPEN = "open"
+    PROBE = "probe"
 
 
 class Command(models.Model):
@@ -90,9 +92,9 @@ class Command(models.Model):
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="commands")
     attempt = models.ForeignKey("runs.Attempt", on_delete=models.CASCADE, null=True, related_name="commands")
-    attempt_key = models.BigIntegerField()  # outlives a deleted attempt
+    attempt_key = models.BigIntegerField()  # outlives a deleted attempt; 0: the order is about the node itself
     kind = models.CharField(max_length=8, choices=CommandKind.choices)
-    arguments = models.JSONField(default=dict)  # signal, grace, reason, asked: never a secret
+    arguments = models.JSONField(default=dict)  # signal, grace, reason, asked, check, …: never a secret
     created_at = models.DateTimeField(default=timezone.now)
     sent_at = models.DateTimeField(null=True)
     accepted_at = models.DateTimeField(null=True)
