@@ -12,6 +12,7 @@ import msgspec
 from trainer_agent.agent import happenings as h
 from trainer_agent.agent import holders, inventory, launch, procs, trouble
 from trainer_agent.agent.attempts import AttemptRunner
+from trainer_agent.agent.checks import Checks
 from trainer_agent.agent.commands import CommandReader, Seen
 from trainer_agent.agent.gpu import Gpus
 from trainer_agent.agent.heartbeat import Pulse
@@ -27,6 +28,8 @@ from trainer_agent.wire.messages import (
     Command,
     ForgetAttempt,
     Inventory,
+    OpenCheck,
+    ProbePeers,
     StartAttempt,
     StopAttempt,
 )
@@ -50,6 +53,7 @@ class Daemon:
         )
         self.runners: dict[int, AttemptRunner] = {}
         self.leftovers = Leftovers(self.places.survivors)
+        self.checks = Checks(identity, home, self.gpus)
         self._inbox: queue.SimpleQueue[Command | Post | None] = queue.SimpleQueue()
         self._seen = Seen(self.places.seen_commands)
         self._stop = threading.Event()
@@ -113,6 +117,9 @@ class Daemon:
             self._seen.add(item.id)
 
     def _obey(self, command: Command) -> None:
+        if isinstance(command, OpenCheck | ProbePeers):
+            self.checks.take(command)
+            return
         key = command.attempt
         runner = self.runners.get(key)
         if isinstance(command, ForgetAttempt):
@@ -167,6 +174,7 @@ class Daemon:
                 log.exception("attempt %s could not be taken up", folder.name)
 
     def _shut(self) -> None:
+        self.checks.close()
         for runner in self.runners.values():
             runner.shut()
         deadline = time.monotonic() + FLUSH_IN

@@ -29,23 +29,23 @@ class Gpus:
     """The GPUs of this machine; none where there is no driver."""
 
     def __init__(self) -> None:
-        self._handles: list[Any] = []
+        self.handles: list[Any] = []  # of NVML, one per GPU
         with contextlib.suppress(pynvml.NVMLError):
             pynvml.nvmlInit()
             count = pynvml.nvmlDeviceGetCount()
-            self._handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(count)]
+            self.handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(count)]
 
     def driver(self) -> str:
         """Driver version, empty without GPUs."""
-        return _text(pynvml.nvmlSystemGetDriverVersion) if self._handles else ""
+        return _text(pynvml.nvmlSystemGetDriverVersion) if self.handles else ""
 
     def read(self) -> list[SlotFacts]:
         """One slot per GPU with its counters now."""
-        return [self._slot(index, handle) for index, handle in enumerate(self._handles)]
+        return [self._slot(index, handle) for index, handle in enumerate(self.handles)]
 
     def processes(self) -> list[GpuProcess]:
         """Everything that computes on a GPU now, ours or not."""
-        return [process for index, handle in enumerate(self._handles) for process in _computing(index, handle)]
+        return [process for index, handle in enumerate(self.handles) for process in _computing(index, handle)]
 
     def _slot(self, index: int, handle: Any) -> SlotFacts:
         total, used = _memory(handle)

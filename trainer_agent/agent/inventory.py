@@ -52,6 +52,7 @@ def take(*, python: str, cpu_slots: int | None, server_url: str, gpus: Gpus) -> 
         boot_id=procs.boot_id(),
         agent_version=trainer_agent.__version__,
         addresses=addresses(),
+        knows=["check"],
     )
 
 
