@@ -37,7 +37,7 @@ def test_login_goes_to_no_other_site() -> None:
 
 
 def test_a_new_token_is_shown_once_and_kept_as_a_hash(page: Client) -> None:
-    answer = page.post("/accounts/tokens/", {"name": "ci", "lifetime": "30"})
+    answer = page.post("/accounts/tokens/", {"name": "ci", "scope": "write", "lifetime": "30"})
     secret = answer.context["secret"]
     assert secret in answer.content.decode()
     token = ApiToken.objects.get()
@@ -50,14 +50,14 @@ def test_a_new_token_is_shown_once_and_kept_as_a_hash(page: Client) -> None:
 
 
 def test_a_token_without_an_end_and_one_that_has_ended_are_told_apart(page: Client) -> None:
-    page.post("/accounts/tokens/", {"name": "forever", "lifetime": "0"})
+    page.post("/accounts/tokens/", {"name": "forever", "scope": "read", "lifetime": "0"})
     assert ApiToken.objects.get().expires_at is None
     ApiToken.objects.update(expires_at=timezone.now() - timedelta(days=1))
     assert "expired" in page.get("/accounts/tokens/").content.decode()
 
 
 def test_a_token_needs_a_name(page: Client) -> None:
-    answer = page.post("/accounts/tokens/", {"name": "", "lifetime": "30"})
+    answer = page.post("/accounts/tokens/", {"name": "", "scope": "read", "lifetime": "30"})
     assert answer.status_code == 422
     assert not ApiToken.objects.exists()
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from webapp.accounts.models import ApiToken
+from webapp.accounts.scopes import Scope
 
 
 class LoginForm(AuthenticationForm):
@@ -20,8 +21,8 @@ class LoginForm(AuthenticationForm):
     }
 
 
-class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A new API token: a name to know it by, and how long it lives."""
+class LifetimeForm(forms.Form):
+    """How long a token lives."""
 
     lifetime = forms.TypedChoiceField(
         label=_("Expires"),
@@ -30,13 +31,24 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
         choices=[(30, _("in 30 days")), (90, _("in 90 days")), (365, _("in a year")), (0, _("never"))],
     )
 
-    class Meta:
-        model = ApiToken
-        fields = ["name"]
-        labels = {"name": _("Name")}
-        help_texts = {"name": _("What uses it, so that you know which one to revoke.")}
-
     def expires_at(self) -> datetime | None:
         """When the token ends, None for never."""
         days = self.cleaned_data["lifetime"]
         return timezone.now() + timedelta(days=days) if days else None
+
+
+class TokenForm(LifetimeForm, forms.ModelForm):  # type: ignore[type-arg]
+    """A new API token: a name to know it by, what it may do, and how long it lives."""
+
+    field_order = ("name", "scope", "lifetime")
+
+    class Meta:
+        model = ApiToken
+        fields = ["name", "scope"]
+        labels = {"name": _("Name"), "scope": _("May do")}
+        help_texts = {"name": _("What uses it, so that you know which one to revoke.")}
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.fields["scope"].initial = Scope.WRITE
+        self.initial["scope"] = Scope.WRITE

@@ -7,6 +7,8 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils import timezone
 
+from webapp.accounts.scopes import Scope
+
 TOKEN_PREFIX = "plt_"
 
 
@@ -16,7 +18,9 @@ def hash_token(token: str) -> str:
 
 
 class User(AbstractUser):
-    """A person. Roles are per project, see `projects.Membership`."""
+    """A person, or a project's service account. Roles are per project, see `projects.Membership`."""
+
+    is_service = models.BooleanField(default=False)  # whom a project's token acts as; nobody logs in as it
 
     @property
     def initial(self) -> str:
@@ -24,10 +28,13 @@ class User(AbstractUser):
 
 
 class ApiToken(models.Model):
-    """A bearer token of one person; only its hash is kept."""
+    """A bearer token of one person or, with a project, of a service account; only its hash is kept."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    project = models.ForeignKey("projects.Project", on_delete=models.CASCADE, null=True, related_name="service_tokens")
     name = models.CharField(max_length=80)
+    scope = models.CharField(max_length=8, choices=Scope.choices, default=Scope.ADMIN)
+    hint = models.CharField(max_length=12, blank=True)  # its first characters, to know it by
     token_hash = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(default=timezone.now)
     last_used_at = models.DateTimeField(null=True, blank=True)
@@ -40,4 +47,5 @@ class ApiToken(models.Model):
     def issue(cls, user: User, name: str, **fields: object) -> tuple["ApiToken", str]:
         """Make a token; the second value is the secret and is shown once."""
         secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
-        return cls.objects.create(user=user, name=name, token_hash=hash_token(secret), **fields), secret
+        row = cls.objects.create(user=user, name=name, token_hash=hash_token(secret), hint=secret[:8], **fields)
+        return row, secret

@@ -16,6 +16,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from webapp.accounts.forms import TokenForm
 from webapp.accounts.models import ApiToken
 from webapp.accounts.signed_in import signed_in
+from webapp.audit.log import note
+from webapp.audit.models import Verb
 
 
 class ChangePassword(SuccessMessageMixin, PasswordChangeView):  # type: ignore[type-arg]
@@ -33,7 +35,9 @@ def tokens(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST or None)
     secret, status = "", 200
     if request.method == "POST" and form.is_valid():
-        _token, secret = ApiToken.issue(user, form.cleaned_data["name"], expires_at=form.expires_at())
+        asked = form.cleaned_data
+        token, secret = ApiToken.issue(user, asked["name"], scope=asked["scope"], expires_at=form.expires_at())
+        note(request, Verb.TOKEN_MADE, token, detail=token.scope)
         form = TokenForm()
     elif request.method == "POST":
         status = 422
@@ -48,5 +52,6 @@ def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     """Somebody else's token is not found."""
     token = get_object_or_404(ApiToken, pk=pk, user=signed_in(request))
     token.delete()
+    note(request, Verb.TOKEN_REVOKED, token)
     messages.success(request, _("“%s” is revoked. What used it is refused from now on.") % token.name)
     return redirect("accounts:tokens")

@@ -1,4 +1,8 @@
-"""Who asks: a bearer token, or the browser's session (writes then need the CSRF token)."""
+"""Who asks: a bearer token, or the browser's session (writes then need the CSRF token).
+
+A token must cover the operation: by default `read` for what only reads and `write` for the rest; operations that need
+`admin` say `auth=ADMIN_AUTH`.
+"""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -12,6 +16,7 @@ from django.utils.translation import gettext as _
 from ninja.security import HttpBearer, SessionAuth
 
 from webapp.accounts.models import ApiToken, User, hash_token
+from webapp.accounts.scopes import Scope, covers
 from webapp.api.errors import ApiError
 
 USED_RESOLUTION = timedelta(minutes=1)
@@ -19,6 +24,10 @@ USED_RESOLUTION = timedelta(minutes=1)
 
 class BearerToken(HttpBearer):
     """`Authorization: Bearer plt_…`. A token that is sent but wrong is refused, whatever the session says."""
+
+    def __init__(self, writes_need: Scope = Scope.WRITE) -> None:
+        super().__init__()
+        self._writes_need = writes_need
 
     def authenticate(self, request: HttpRequest, token: str) -> User:
         found = ApiToken.objects.select_related("user").filter(token_hash=hash_token(token.strip())).first()
@@ -29,7 +38,15 @@ class BearerToken(HttpBearer):
         if not found.user.is_active:
             raise ApiError(401, _("The account of this token is switched off."))
         note_use(found)
+        self._require_scope(request, found)
+        request.api_token = found  # type: ignore[attr-defined]
         return found.user
+
+    def _require_scope(self, request: HttpRequest, token: ApiToken) -> None:
+        needed = Scope.READ if request.method in ("GET", "HEAD", "OPTIONS") else self._writes_need
+        if not covers(token.scope, needed):
+            sentence = _("This needs a token with the scope “%(needed)s”; this one has “%(has)s”.")
+            raise ApiError(403, sentence % {"needed": needed.value, "has": token.scope}, code="scope")
 
 
 def person(request: HttpRequest) -> User:
@@ -50,3 +67,4 @@ def note_use(token: ApiToken) -> None:
 
 
 AUTH = [BearerToken(), SessionAuth()]
+ADMIN_AUTH = [BearerToken(writes_need=Scope.ADMIN), SessionAuth()]

@@ -1,6 +1,7 @@
 """What the API says when it cannot: `{"code", "message", "fields"}`, a stable code and a sentence, never a traceback.
 
-ApiError            refused for a reason of the caller's: status, code, sentence, and sentences by field
+ApiError            refused for a reason of the caller's: status, code (`scope`: the token covers too little), sentence,
+                    and sentences by field
 Http404             not_found, for what does not exist and for what the caller may not see
 PermissionDenied    forbidden, for members whose role is too small
 WrongState          conflict, the act does not fit the run's state
@@ -40,11 +41,11 @@ CODES = {
 
 
 class ApiError(Exception):
-    """An answer other than success. `code` follows from the status (`CODES`)."""
+    """An answer other than success. `code` follows from the status (`CODES`) unless it is given."""
 
-    def __init__(self, status: int, message: str, fields: Mapping[str, str] | None = None) -> None:
+    def __init__(self, status: int, message: str, fields: Mapping[str, str] | None = None, code: str = "") -> None:
         super().__init__(message)
-        self.status, self.message, self.fields = status, message, dict(fields or {})
+        self.status, self.message, self.fields, self.code = status, message, dict(fields or {}), code
 
 
 def invalid(fields: Mapping[str, str]) -> ApiError:
@@ -66,9 +67,9 @@ def register(api: NinjaAPI) -> None:
     api.add_exception_handler(Exception, _internal)
 
 
-def answer(status: int, message: str, fields: Mapping[str, str] | None = None) -> HttpResponse:
+def answer(status: int, message: str, fields: Mapping[str, str] | None = None, code: str = "") -> HttpResponse:
     """The one shape of an error."""
-    body = {"code": CODES.get(status, "internal"), "message": message, "fields": dict(fields or {})}
+    body = {"code": code or CODES.get(status, "internal"), "message": message, "fields": dict(fields or {})}
     response = JsonResponse(body, status=status)
     if status == 401:
         response["WWW-Authenticate"] = "Bearer"
@@ -96,7 +97,7 @@ def json_when_method_is_wrong(view: Callable[..., HttpResponseBase]) -> Callable
 
 
 def _refused(_request: HttpRequest, error: Any) -> HttpResponse:
-    return answer(error.status, error.message, error.fields)
+    return answer(error.status, error.message, error.fields, error.code)
 
 
 def _conflict(_request: HttpRequest, error: Any) -> HttpResponse:

@@ -9,9 +9,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from ninja import Router
 
-from webapp.api.auth import person
+from webapp.api.auth import ADMIN_AUTH, person
 from webapp.api.errors import ApiError
 from webapp.api.schemas import Failure, NodeOut
+from webapp.audit.log import note
+from webapp.audit.models import Verb
 from webapp.nodes import lifecycle
 from webapp.nodes.models import Node, Slot
 from webapp.nodes.reach import is_reachable
@@ -28,14 +30,22 @@ def list_nodes(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 @router.post(
-    "/{name}/drain", response={200: NodeOut, 403: Failure, 404: Failure}, summary="Place nothing new on a node"
+    "/{name}/drain",
+    response={200: NodeOut, 403: Failure, 404: Failure},
+    summary="Place nothing new on a node",
+    auth=ADMIN_AUTH,
 )
 def drain(request: HttpRequest, name: str) -> dict[str, Any]:
     """By name or id. Its runs go on; `state` is `drained` once nothing of any run is left there."""
     return _set_draining(request, name, draining=True)
 
 
-@router.post("/{name}/undrain", response={200: NodeOut, 403: Failure, 404: Failure}, summary="Place there again")
+@router.post(
+    "/{name}/undrain",
+    response={200: NodeOut, 403: Failure, 404: Failure},
+    summary="Place there again",
+    auth=ADMIN_AUTH,
+)
 def undrain(request: HttpRequest, name: str) -> dict[str, Any]:
     return _set_draining(request, name, draining=False)
 
@@ -47,6 +57,7 @@ def _set_draining(request: HttpRequest, name: str, *, draining: bool) -> dict[st
     if node is None:
         raise ApiError(404, _("There is no node “%(name)s”.") % {"name": name})
     lifecycle.set_draining(node, draining)
+    note(request, Verb.NODE_DRAINED if draining else Verb.NODE_UNDRAINED, node)
     return _shapes(request, found)[0]
 
 

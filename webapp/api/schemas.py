@@ -1,7 +1,7 @@
 """What goes in and out, for validation and for the OpenAPI page. Field names are a contract with scripts."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from django.utils.translation import gettext as _
 from ninja import Schema
@@ -298,6 +298,7 @@ class TokenIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: Annotated[Name, Field(max_length=80)]
+    scope: Literal["read", "write", "admin"] = "write"
     days: Annotated[int | None, Field(gt=0, le=3650, description="until it expires; null: never")] = None
 
 
@@ -306,9 +307,21 @@ class TokenOut(Schema):
 
     id: int
     name: str
+    scope: str = Field(description="read, write (also changes runs) or admin (also tokens, nodes and projects)")
+    hint: str = Field(description="the secret's first characters")
     created_at: datetime
     last_used_at: datetime | None
     expires_at: datetime | None
+
+
+class ServiceTokenIn(BaseModel):
+    """A token of a project to make."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[Name, Field(max_length=80)]
+    role: Literal["viewer", "editor", "admin"] = "editor"
+    days: Annotated[int | None, Field(gt=0, le=3650, description="until it expires; null: never")] = None
 
 
 class TokenMade(TokenOut):

@@ -23,7 +23,7 @@ def note(
     who: User | None = None,
     name: str = "",
 ) -> None:
-    """Add one row. Who did it is the person of the request, unless `who` or, for nobody with an account, `name` says."""
+    """Add one row. The person of the request did it, unless `who` or, for nobody with an account, `name` says."""
     person = who or _person(request)
     token: ApiToken | None = getattr(request, "api_token", None)
     Entry.objects.create(

@@ -14,6 +14,8 @@ class Verb(models.TextChoices):
     STOPPED = "run.stopped", _("stopped a run")
     RESTARTED = "run.restarted", _("restarted a run")
     DELETED = "run.deleted", _("deleted a run")
+    SWEPT = "sweep.started", _("started a sweep")
+    SWEEP_STOPPED = "sweep.stopped", _("stopped a sweep")
     SHARED = "run.shared", _("shared a run by link")
     UNSHARED = "run.unshared", _("took back a link to a run")
     PROJECT_MADE = "project.made", _("made a project")

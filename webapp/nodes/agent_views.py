@@ -13,6 +13,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from trainer_agent.wire import names
 from webapp.accounts.models import hash_token
+from webapp.audit.log import note
+from webapp.audit.models import Verb
 from webapp.nodes import acl, enrol
 from webapp.nodes.models import Node
 from webapp.redis import connection
@@ -47,6 +49,7 @@ def join(request: HttpRequest) -> JsonResponse:
     except enrol.JoinRefused as error:
         _count_failure(address)
         return _refusal(403, "join_refused", str(error))
+    note(request, Verb.NODE_JOINED, joined.node, name=_("join token"))
     return JsonResponse(
         {
             "node": joined.node.uid,

@@ -11,6 +11,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from webapp.accounts.models import User
 from webapp.accounts.signed_in import signed_in
+from webapp.audit.log import note
+from webapp.audit.models import Verb
 from webapp.nodes import enrol, lifecycle, queries
 from webapp.nodes.models import Node
 from webapp.projects.access import require_site_admin
@@ -34,6 +36,7 @@ def index(request: HttpRequest) -> HttpResponse:
 def join_token(request: HttpRequest) -> HttpResponse:
     """A one-time token inside the exact command to type on the machine; shown once."""
     token = enrol.issue_join_token(_node_admin(request))
+    note(request, Verb.JOIN_TOKEN)
     return render(request, "nodes/join_command.html", {"token": token, "public_url": settings.PUBLIC_URL})
 
 
@@ -45,6 +48,7 @@ def drain(request: HttpRequest, uid: str) -> HttpResponse:
     node = _node(uid)
     draining = request.POST.get("on") == "yes"
     lifecycle.set_draining(node, draining)
+    note(request, Verb.NODE_DRAINED if draining else Verb.NODE_UNDRAINED, node)
     text = _("%s is draining: its runs go on, no new ones start there.") if draining else _("%s takes runs again.")
     messages.success(request, text % node.name)
     return redirect("nodes:list")
@@ -57,6 +61,7 @@ def remove(request: HttpRequest, uid: str) -> HttpResponse:
     _node_admin(request)
     node = _node(uid)
     lifecycle.remove(node)
+    note(request, Verb.NODE_REMOVED, node)
     messages.success(request, _("%s is removed. Join it again with a new token.") % node.name)
     return redirect("nodes:list")
 

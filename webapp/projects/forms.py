@@ -5,6 +5,7 @@ from django.conf import settings
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
+from webapp.accounts.forms import LifetimeForm
 from webapp.projects.models import Project, Role
 
 LOST_NODE_LIMIT_S = (30, 7 * 86_400)  # least and most
@@ -36,6 +37,16 @@ class MemberForm(forms.Form):
 
     username = forms.CharField(label=_("User name"), max_length=150)
     role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=Role.EDITOR)
+
+
+class ServiceTokenForm(LifetimeForm):
+    """A new token of the project."""
+
+    name = forms.CharField(
+        label=_("Name"), max_length=80, help_text=_("What uses it, so that you know which one to revoke.")
+    )
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=Role.EDITOR)
+    field_order = ("name", "role", "lifetime")
 
 
 class RoleForm(forms.Form):

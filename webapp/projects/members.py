@@ -21,7 +21,7 @@ def create_project(creator: User, slug: str, name: str) -> Project:
 
 def add(project: Project, username: str, role: Role) -> Membership:
     """Add a person by exact user name. Refused when there is no such person or they are in already."""
-    person = User.objects.filter(username=username, is_active=True).first()
+    person = User.objects.filter(username=username, is_active=True, is_service=False).first()
     if person is None:
         raise Refused(_("There is no person with the user name “%s”.") % username)
     membership, new = Membership.objects.get_or_create(project=project, user=person, defaults={"role": role})
@@ -47,6 +47,8 @@ def remove(membership: Membership) -> None:
 
 
 def _keep_an_admin(membership: Membership) -> None:
-    admins = Membership.objects.select_for_update().filter(project=membership.project, role=Role.ADMIN)
+    admins = Membership.objects.select_for_update().filter(
+        project=membership.project, role=Role.ADMIN, user__is_service=False, user__is_active=True
+    )
     if not [row for row in admins if row.pk != membership.pk]:
         raise Refused(_("A project needs an admin. Make somebody else admin first."))

@@ -10,6 +10,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from webapp.accounts.signed_in import signed_in
+from webapp.audit.log import note
+from webapp.audit.models import Verb
 from webapp.projects import access, members
 from webapp.projects.forms import LostNodeForm, MemberForm, PriceForm, ProjectForm, RoleForm
 from webapp.projects.models import Membership, Project, Role
@@ -23,11 +25,13 @@ def index(request: HttpRequest) -> HttpResponse:
     form = ProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         project = members.create_project(user, form.cleaned_data["slug"], form.cleaned_data["name"])
+        note(request, Verb.PROJECT_MADE, project, project)
         messages.success(request, _("Project “%s” is ready. Add your team, then launch a run.") % project.name)
         return redirect("projects:detail", project.slug)
     living = Q(runs__deleted_at=None)
     rows = access.visible(Project.objects.all(), user, "pk").annotate(
-        run_count=Count("runs", filter=living, distinct=True), member_count=Count("memberships", distinct=True)
+        run_count=Count("runs", filter=living, distinct=True),
+        member_count=Count("memberships", filter=Q(memberships__user__is_service=False), distinct=True),
     )
     roles = dict(Membership.objects.filter(user=user).values_list("project", "role"))
     listed = [(row, Role(roles.get(row.pk, Role.ADMIN)).label) for row in rows]
@@ -50,7 +54,8 @@ def add_member(request: HttpRequest, slug: str) -> HttpResponse:
     form = MemberForm(request.POST)
     if form.is_valid():
         try:
-            members.add(project, form.cleaned_data["username"], Role(form.cleaned_data["role"]))
+            added = members.add(project, form.cleaned_data["username"], Role(form.cleaned_data["role"]))
+            note(request, Verb.MEMBER_ADDED, added.user, project, detail=added.role)
             return redirect("projects:detail", slug)
         except members.Refused as refused:
             form.add_error("username", str(refused))
@@ -66,6 +71,7 @@ def set_lost_node_limit(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, project, MemberForm(), form)
     form.save()
+    note(request, Verb.PROJECT_SET, "lost_node_limit_s", project, detail=str(project.lost_node_limit_s or ""))
     messages.success(request, _("Saved. It holds for runs that are under way, too."))
     return redirect("projects:detail", slug)
 
@@ -79,6 +85,7 @@ def set_price(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, _project(request, slug, Role.ADMIN), MemberForm(), price=form)
     form.save()
+    note(request, Verb.PROJECT_SET, "slot_hour_price", project, detail=str(project.slot_hour_price or ""))
     messages.success(
         request,
         _("Saved. Incidents say what they cost in money.")
@@ -96,8 +103,10 @@ def change_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = RoleForm(request.POST)
     if not form.is_valid():
         raise Http404
+    before = membership.role
     try:
         members.change_role(membership, Role(form.cleaned_data["role"]))
+        note(request, Verb.MEMBER_ROLE, membership.user, membership.project, detail=f"{before} → {membership.role}")
     except members.Refused as refused:
         messages.error(request, str(refused))
     return redirect("projects:detail", slug)
@@ -110,6 +119,7 @@ def remove_member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     membership = _membership(request, slug, pk)
     try:
         members.remove(membership)
+        note(request, Verb.MEMBER_REMOVED, membership.user, membership.project)
     except members.Refused as refused:
         messages.error(request, str(refused))
     still_in = access.role_in(signed_in(request), membership.project)
@@ -123,7 +133,8 @@ def _project(request: HttpRequest, slug: str, role: Role) -> Project:
 
 
 def _membership(request: HttpRequest, slug: str, pk: int) -> Membership:
-    return get_object_or_404(Membership, pk=pk, project=_project(request, slug, Role.ADMIN))
+    rows = Membership.objects.filter(user__is_service=False)  # a service account goes with its token
+    return get_object_or_404(rows, pk=pk, project=_project(request, slug, Role.ADMIN))
 
 
 def _page(
@@ -139,7 +150,7 @@ def _page(
         "form": form,
         "lost_nodes": lost_nodes or LostNodeForm(instance=project),
         "price": price or PriceForm(instance=project),
-        "members": project.memberships.select_related("user").order_by("user__username"),
+        "members": project.memberships.filter(user__is_service=False).select_related("user").order_by("user__username"),
         "roles": Role.choices,
         "may_change": access.allows(signed_in(request), project, Role.ADMIN),
         "run_count": project.runs.filter(deleted_at=None).count(),

@@ -13,6 +13,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from webapp import live
 from webapp.accounts.signed_in import signed_in
+from webapp.audit.log import note
+from webapp.audit.models import Verb
 from webapp.projects.models import Role
 from webapp.runs import asked, lifecycle, queries, run_config, run_page
 from webapp.runs.models import Attempt, Outcome, Run, Status
@@ -61,7 +63,9 @@ def stop(request: HttpRequest, uid: str) -> HttpResponse:
     """Ask the run to stop; the page says `stopping` until every node proved that nothing is left."""
     user = signed_in(request)
     run = queries.run_for(user, uid, Role.EDITOR)
-    if not lifecycle.request_stop(run, actor=user.get_username()):
+    if lifecycle.request_stop(run, actor=user.get_username()):
+        note(request, Verb.STOPPED, run, run.project)
+    else:
         messages.info(request, _("There is nothing to stop: the run has ended or is stopping already."))
     return redirect("runs:detail", uid=run.uid)
 
@@ -73,6 +77,7 @@ def delete(request: HttpRequest, uid: str) -> HttpResponse:
     user = signed_in(request)
     run = queries.run_for(user, uid, Role.EDITOR)
     lifecycle.delete(run, actor=user.get_username())
+    note(request, Verb.DELETED, run, run.project)
     messages.success(request, _("%s is deleted.") % run.name)
     return redirect("runs:list")
 
