@@ -1,4 +1,4 @@
-"""Every two seconds: heartbeats to rows, nodes that went silent, time limits, rows of deleted runs."""
+"""Every two seconds: heartbeats to rows, nodes that went silent, time limits, rows of deleted runs, old messages."""
 
 import logging
 from datetime import datetime, timedelta
@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import redis
 from django.utils import timezone
 
+from webapp.alerts import deliveries
 from webapp.celery import app
 from webapp.nodes import heartbeats
 from webapp.runs import lifecycle
@@ -30,6 +31,7 @@ def read_heartbeats() -> None:
         judge_starts(now, since)
     enforce_limits(now)
     remove_deleted()
+    deliveries.prune(now)
 
 
 def enforce_limits(now: datetime) -> None:

@@ -1,6 +1,7 @@
 """What the round every five seconds makes of stored points and of incidents."""
 
 import json
+import math
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -124,6 +125,31 @@ def test_samples_of_nodes_and_rare_values_of_the_script_are_looked_at(attempt: A
         "gpu/temperature": hot,
         "val_loss": "val_loss as the mean of the ranks is 0.500: less than 1.",
     }
+
+
+def test_a_loss_that_is_not_a_number_fires_at_the_end_of_its_step_and_names_the_rank(attempt: Attempt) -> None:
+    one = rule(attempt.run.project, metric="loss", comparison="nan", threshold=None, hold_s=1, severity="critical")
+    steps(attempt, 1, range(100))
+    good = dict.fromkeys(range(0, 100, 5), 0.5)
+    later = {50: math.nan, 55: math.inf, 60: math.inf, 65: math.nan}
+    batches.tail(attempt, 2, values=[batches.values("loss", 0, good), batches.values("loss", 1, good | later)])
+    look(at(8))
+    row = alert()
+    assert (row.opened_at, row.closed_at, row.severity) == (at(50 * 0.08 + 1), at(70 * 0.08), "critical")
+    assert (row.value, words.sentence(row)) == (None, "loss of rank 1 is infinite for 1 s.")
+    assert [(time.since, time.until, time.sentence) for time in past.try_on(one, at(8)).times] == [
+        (row.opened_at, row.closed_at, words.sentence(row))
+    ]
+    assert words.asks(one) == "loss of some rank is NaN or infinite for 1 s."
+
+
+def test_what_the_script_logs_is_held_against_the_time_of_its_steps(attempt: Attempt) -> None:
+    rule(attempt.run.project, metric="loss", over="mean", threshold=2.0, window_s=2, hold_s=3)
+    steps(attempt, 1, range(100))
+    high = {step: 3.0 if step >= 40 else 1.0 for step in range(0, 100, 10)}
+    batches.tail(attempt, 2, values=[batches.values("loss", 0, high)])
+    look(at(8))
+    assert alert().opened_at == at(50 * 0.08 + 3)
 
 
 def test_a_rank_is_named_for_its_own_work_and_never_for_waiting(attempt: Attempt) -> None:

@@ -64,7 +64,7 @@ def test_viewers_change_nothing_and_strangers_find_nothing(people: Team) -> None
     )
     paths = ["rules/new/metric", "rules/preview/metric", f"rules/{default.pk}/", f"rules/{default.pk}/switch"]
     paths += [f"rules/{default.pk}/remove", "channels/", f"channels/{channel.pk}/test", f"channels/{channel.pk}/remove"]
-    paths += ["silences/", f"silences/{silence.pk}/end"]
+    paths += [f"channels/{channel.pk}/", "silences/", f"silences/{silence.pk}/end"]
     for path in paths:
         statuses = [people.client(who).post(f"{PAGE}{path}").status_code for who in ("stranger", "viewer")]
         assert statuses == [404, 403], path
@@ -95,6 +95,8 @@ def test_rules_are_made_changed_and_removed(people: Team) -> None:
     text = get(people)
     assert "phase/step of some rank is above 0.2 s." in text
     assert "An incident opens: network; info or worse. Steps take at least 7.5 % longer." in text
+    post(people, "rules/new/metric", **{**METRIC, "name": "Bad", "comparison": "nan", "threshold": "", "over": "mean"})
+    assert "phase/step of some rank is NaN or infinite." in get(people)
     rule = Rule.objects.get(name="Slow")
     assert 'value="0.2"' in get(people, f"{PAGE}rules/{rule.pk}/", "editor")
     post(people, f"rules/{rule.pk}/", **{**METRIC, "comparison": "silent", "threshold": "", "window_s": "60"})
@@ -152,6 +154,39 @@ def test_channels_are_added_tested_and_removed_and_their_secrets_are_never_shown
     assert "hush" not in text
     post(people, f"channels/{row.pk}/remove")
     assert not Channel.objects.exists()
+
+
+def test_a_channel_is_changed_and_what_is_left_empty_stays_as_it_is(people: Team) -> None:
+    row = channels.add(people.project, "webhook", "https://hooks.example/T0/sesame", "hush", "Ops")
+    text = get(people, f"{PAGE}channels/{row.pk}/", "editor")
+    assert "Ops" in text
+    assert "hooks.example/…" in text
+    assert not any(secret in text for secret in ("sesame", "hush"))
+    assert "hooks.example/…" in post(people, f"channels/{row.pk}/", name="On call", address="", secret="")[1]
+    row.refresh_from_db()
+    assert (row.name, decrypt(bytes(row.address)), decrypt(bytes(row.secret))) == (
+        "On call",
+        "https://hooks.example/T0/sesame",
+        "hush",
+    )
+    post(people, f"channels/{row.pk}/", name="", address="https://new.example/x", secret="", drop_secret="on")
+    row.refresh_from_db()
+    assert (row.shown, bytes(row.secret), decrypt(bytes(row.address))) == (
+        "new.example/…",
+        b"",
+        "https://new.example/x",
+    )
+    assert post(people, f"channels/{row.pk}/", name="", address="ftp://x/")[0] == 422
+    assert people.client("viewer").get(f"{PAGE}channels/{row.pk}/").status_code == 403
+    assert people.client("stranger").get(f"{PAGE}channels/{row.pk}/").status_code == 404
+
+
+def test_who_removes_a_channel_is_told_which_rules_it_had(people: Team) -> None:
+    channels.add(people.project, "email", "ana@example.org", "")
+    post(people, "rules/new/metric", **METRIC)
+    text = get(people, who="editor")
+    assert "These rules are not told there any more: Every warning or worse, Slow." in text
+    assert "It is the only channel" in text
 
 
 @pytest.mark.parametrize(

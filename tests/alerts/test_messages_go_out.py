@@ -57,6 +57,21 @@ def tried(project: Project, kind: str, to: str, secret: str = "") -> Delivery:
     return Delivery.objects.get(channel=channel)
 
 
+def test_messages_are_forgotten_ninety_days_after_their_end_a_bite_at_a_time(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliveries, "BITE", 2)
+    channel, now = channels.add(project, "email", "ana@example.org", ""), timezone.now()
+    for days in (91, 92, 93, 89, None):
+        ended = None if days is None else now - timedelta(days=days)
+        Delivery.objects.create(channel=channel, message={}, ended_at=ended, created_at=now - timedelta(days=100))
+    left = []
+    for _round in range(2):
+        deliveries.prune(now)
+        left.append(Delivery.objects.count())
+    assert left == [3, 2]
+
+
 def again(row: Delivery) -> Delivery:
     """The same after its next try."""
     Delivery.objects.filter(pk=row.pk).update(next_at=timezone.now())

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from webapp.alerts.firing import (
     ABOVE,
     BELOW,
+    NOT_FINITE,
     SAME_AGAIN_S,
     SILENT,
     Condition,
@@ -29,7 +30,7 @@ gaps = st.lists(st.sampled_from([1.0, 2.0, 5.0, 30.0]), min_size=1, max_size=40)
 numbers = st.sampled_from([0.0, 1.0, 2.0, 3.0, math.nan, math.inf])
 conditions = st.builds(
     Condition,
-    st.sampled_from([ABOVE, BELOW, SILENT]),
+    st.sampled_from([ABOVE, BELOW, SILENT, NOT_FINITE]),
     st.sampled_from([0.5, 1.5]),
     st.sampled_from([0, 4, 10]),
     st.sampled_from([0, 3, 20]),
@@ -79,6 +80,15 @@ def test_a_nan_is_neither_above_nor_below_and_infinity_is_above() -> None:
     assert fires(of([math.nan, math.inf]), Condition(ABOVE, 1e9, 10, 0)) == [Firing(10, None, math.inf)]
 
 
+def test_what_is_not_finite_fires_until_the_next_number_whatever_the_limit() -> None:
+    never = Condition(NOT_FINITE, 1e9, 60, 0)
+    assert repr(fires(of([1, math.nan, math.inf, 2, -math.inf]), never)) == repr(
+        [Firing(10.0, 30.0, math.nan), Firing(40.0, None, -math.inf)]
+    )
+    assert fires(of([1, math.nan, 2]), Condition(NOT_FINITE, 0, 0, 10)) == []
+    assert fires(of([1, 2]), never) == []
+
+
 @given(readings(), conditions)
 def test_firings_are_in_order_apart_and_within_what_was_looked_at(seen: Readings, condition: Condition) -> None:
     found = fires(seen, condition)
@@ -96,7 +106,7 @@ def test_who_looks_earlier_sees_the_same_up_to_then(seen: Readings, condition: C
     kept = seen.times <= moment
     earlier = fires(Readings(seen.times[kept], seen.values[kept], moment), condition)
     later = [firing for firing in fires(seen, condition) if firing.since <= moment]
-    assert [(f.since, f.value) for f in earlier] == [(f.since, f.value) for f in later]
+    assert [(f.since, str(f.value)) for f in earlier] == [(f.since, str(f.value)) for f in later]
     assert [f.until for f in earlier] == [f.until if f.until is not None and f.until <= moment else None for f in later]
 
 

@@ -13,6 +13,7 @@ from webapp.queue import SEND_ALERTS, hint
 
 AT_ONCE = 8  # messages that one round sends side by side
 CLAIM = timedelta(seconds=60)  # a sender that has not said how it went by then is dead
+KEPT, BITE = timedelta(days=90), 500  # of messages that were sent or given up; rows at once
 FIRST_WAIT_S, LONGEST_WAIT_S, FACTOR, TRIES = 10, 1800, 3, 8  # about two hours in all
 
 
@@ -30,6 +31,13 @@ def put_test(channel: Channel, username: str) -> None:
     """A message that says that messages arrive."""
     Delivery.objects.create(channel=channel, message=message.of_test(channel, username))
     hint(SEND_ALERTS)
+
+
+def prune(now: datetime) -> None:
+    """Forget messages that came to their end long ago: a bite of them, so that nobody waits long for the write lock."""
+    old = Delivery.objects.filter(ended_at__lt=now - KEPT).order_by("ended_at").values_list("pk", flat=True)[:BITE]
+    if bite := list(old):
+        Delivery.objects.filter(pk__in=bite).delete()
 
 
 def due(now: datetime) -> bool:

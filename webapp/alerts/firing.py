@@ -1,19 +1,20 @@
 """When a rule fires, from readings alone. Pure: the live look and the try on the past both ask here."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from webapp.telemetry.blocks import Floats, Ints
+from webapp.telemetry.blocks import Bools, Floats, Ints
 
-ABOVE, BELOW, SILENT = "above", "below", "silent"
+ABOVE, BELOW, SILENT, NOT_FINITE = "above", "below", "silent", "nan"
 SAME_AGAIN_S = 600.0  # what fires again sooner is the same alert
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`window_s`: the value is the mean of so many seconds, 0: of one reading; of SILENT, how long nothing came.
-    `hold_s`: for how long it must be so without a break.
+    """`window_s`: the value is the mean of so many seconds, 0: of one reading; of SILENT, how long nothing came;
+    of NOT_FINITE it has no meaning. `hold_s`: for how long it must be so without a break.
     """
 
     comparison: str
@@ -24,7 +25,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """Values over rising times, epoch seconds. Nothing is known after `until`; before `since` windows are not full."""
+    """Values over rising times, epoch seconds. Nothing is known after `until`; before `since` windows are not full.
+
+    For NOT_FINITE every value is one that was logged, else a NaN stands for nothing.
+    """
 
     times: Floats
     values: Floats
@@ -48,15 +52,15 @@ def fires(readings: Readings, condition: Condition) -> list[Firing]:
     """Every firing, oldest first. A value counts until the next one; a NaN is neither above nor below anything."""
     if condition.comparison == SILENT:
         return _silences(readings, condition)
-    known = ~np.isnan(readings.values)
+    known = _known(readings, condition)
     times, values = readings.times[known], readings.values[known]
     whose = np.full(times.size, -1) if readings.whose is None else readings.whose[known]
-    values = _means(times, values, condition.window_s)
+    if condition.comparison != NOT_FINITE:
+        values = _means(times, values, condition.window_s)
     judged = times >= readings.since
     times, values, whose = times[judged], values[judged], whose[judged]
-    wrong = values > condition.threshold if condition.comparison == ABOVE else values < condition.threshold
     found = []
-    for start, end in _stretches(wrong):
+    for start, end in _stretches(_WRONG[condition.comparison](values, condition.threshold)):
         since = float(times[start]) + condition.hold_s
         over = float(times[end]) if end < times.size else None
         if since < over if over is not None else since <= readings.until:
@@ -70,7 +74,7 @@ def tells_now(readings: Readings, condition: Condition) -> bool:
     """Whether these readings, the newest ones of more, are enough to know whether it fires at `until`."""
     if condition.comparison == SILENT:
         return bool(readings.times.size)
-    times = readings.times[~np.isnan(readings.values)]
+    times = readings.times[_known(readings, condition)]
     return bool(((times >= readings.since) & (times <= readings.until - condition.hold_s)).any())
 
 
@@ -84,6 +88,14 @@ def together(firings: list[Firing]) -> list[Firing]:
         else:
             alerts.append(firing)
     return alerts
+
+
+def _known(readings: Readings, condition: Condition) -> Bools:
+    """The rows that say something."""
+    if condition.comparison == NOT_FINITE:
+        return np.ones(readings.values.size, bool)
+    known: Bools = ~np.isnan(readings.values)
+    return known
 
 
 def _silences(readings: Readings, condition: Condition) -> list[Firing]:
@@ -106,7 +118,14 @@ def _means(times: Floats, values: Floats, window_s: float) -> Floats:
         return np.array([values[lo : hi + 1].mean() for hi, lo in enumerate(first)])
 
 
-def _stretches(wrong: np.ndarray) -> list[tuple[int, int]]:
+def _stretches(wrong: Bools) -> list[tuple[int, int]]:
     """[first, one after the last) of each run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], wrong, [False]]).astype(np.int8)))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+_WRONG: dict[str, Callable[[Floats, float], Bools]] = {
+    ABOVE: lambda values, limit: values > limit,
+    BELOW: lambda values, limit: values < limit,
+    NOT_FINITE: lambda values, _limit: ~np.isfinite(values),
+}

@@ -11,7 +11,7 @@ from django.core.validators import validate_email
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from webapp.alerts.models import Channel, Comparison, Rule
+from webapp.alerts.models import Channel, Comparison, Over, Rule
 from webapp.incidents.listing import KINDS
 from webapp.incidents.models import Severity
 
@@ -31,7 +31,7 @@ class MetricRuleForm(forms.ModelForm):  # type: ignore[type-arg]
     threshold = forms.FloatField(
         label=_("Limit"),
         required=False,
-        help_text=_("In the metric's unit: seconds for phases, % for gpu/util."),
+        help_text=_("In the metric's unit: seconds for phases, % for gpu/util. “No data” and “NaN” need none."),
         error_messages={"invalid": _("Give a number, such as 0.5.")},
     )
     window_s = forms.IntegerField(
@@ -71,6 +71,8 @@ class MetricRuleForm(forms.ModelForm):  # type: ignore[type-arg]
             if found.get("window_s") == 0:
                 self.add_error("window_s", _("Say how long no data may come, such as 60."))
             found["threshold"], found["hold_s"] = None, 0
+        elif found.get("comparison") == Comparison.NOT_FINITE:
+            found["threshold"], found["window_s"], found["over"] = None, 0, Over.ANY
         elif "threshold" in found and found["threshold"] is None:
             self.add_error("threshold", _("Give the limit to compare with."))
         return found
@@ -116,6 +118,13 @@ class ChannelForm(forms.Form):
     """A place to send alerts to."""
 
     kind = forms.ChoiceField(label=_("Kind"), choices=Channel.Kind.choices)
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=80,
+        required=False,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        help_text=_("Such as “On call”. Empty: the address is shown."),
+    )
     address = forms.CharField(
         label=_("Address"),
         max_length=2000,
@@ -132,13 +141,37 @@ class ChannelForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or {}
-        if "address" in found and "kind" in found:
+        if found.get("address") and "kind" in found:
             check = _emails if found["kind"] == Channel.Kind.EMAIL else _url
             try:
                 found["address"] = check(found["address"])
             except ValidationError as error:
                 self.add_error("address", error)
         return found
+
+
+class ChannelChangeForm(ChannelForm):
+    """A channel that is there. What it holds in secret is written, never read: an empty field leaves it as it is."""
+
+    drop_secret = forms.BooleanField(label=_("Sign no more: forget the secret"), required=False)
+
+    def __init__(self, channel: Channel, data: Any = None) -> None:
+        super().__init__(data, initial={"name": channel.name})
+        self._kind = channel.kind
+        del self.fields["kind"]
+        address = self.fields["address"]
+        address.required = False
+        address.widget.attrs["placeholder"] = channel.shown
+        address.help_text = _("Where it sends to from now on. Empty: as it is.")
+        self.fields["secret"].help_text = _("Signs each message. Empty: as it is.")
+        if channel.kind != Channel.Kind.WEBHOOK:
+            del self.fields["secret"]
+        if not channel.secret:
+            del self.fields["drop_secret"]
+
+    def clean(self) -> dict[str, Any]:
+        self.cleaned_data["kind"] = self._kind
+        return super().clean()
 
 
 class SilenceForm(forms.Form):

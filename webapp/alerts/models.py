@@ -32,6 +32,7 @@ class Comparison(models.TextChoices):
     ABOVE = firing.ABOVE, _("is above")
     BELOW = firing.BELOW, _("is below")
     SILENT = firing.SILENT, _("has no data")
+    NOT_FINITE = firing.NOT_FINITE, _("is NaN or infinite")
 
 
 class Rule(models.Model):
@@ -135,7 +136,7 @@ class Alert(models.Model):
 
 
 class Channel(models.Model):
-    """Where a project's alerts are said. Address and secret are encrypted; `shown` is what people see of them."""
+    """Where a project's alerts are said. Address and secret are encrypted; `shown` is what people see of one."""
 
     class Kind(models.TextChoices):
         EMAIL = "email", _("e-mail")
@@ -144,6 +145,7 @@ class Channel(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alert_channels")
     kind = models.CharField(max_length=8, choices=Kind.choices)
+    name = models.CharField(max_length=80, blank=True)
     shown = models.CharField(max_length=500)
     address = models.BinaryField()
     secret = models.BinaryField(default=b"", blank=True)
@@ -153,7 +155,7 @@ class Channel(models.Model):
         ordering = ["pk"]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.shown}"
+        return self.name or self.shown
 
 
 class Delivery(models.Model):
@@ -179,7 +181,8 @@ class Delivery(models.Model):
     class Meta:
         ordering = ["-pk"]
         indexes = [
-            models.Index(fields=["next_at"], condition=models.Q(state__in=["waiting", "sending"]), name="delivery_due")
+            models.Index(fields=["next_at"], condition=models.Q(state__in=["waiting", "sending"]), name="delivery_due"),
+            models.Index(fields=["ended_at"], name="delivery_ended"),
         ]
 
     def __str__(self) -> str:

@@ -30,6 +30,19 @@ def over_ranks(series: Series, over: str, above: bool) -> tuple[Floats, Ints]:
     return values, whose
 
 
+def not_finite(series: Series) -> tuple[Floats, Ints]:
+    """Per row a NaN or infinity of a rank, where one has it, else 0; and the rank, -1 where several have one.
+
+    Rolled-up rows tell only that one was there: it is a NaN then.
+    """
+    bad = series.bad & series.present
+    worst = np.where(bad, np.where(np.isfinite(series.values), np.nan, series.values), 0.0)
+    first = bad.argmax(axis=1) if bad.size else np.zeros(series.index.size, int)
+    rows, several = np.arange(series.index.size), bad.sum(axis=1) != 1
+    values = worst[rows, first] if bad.size else np.zeros(series.index.size)
+    return values, np.where(several, -1, np.array(series.columns, int)[first] if series.columns else -1)
+
+
 _EXTREME: dict[str, Callable[[Floats], Ints]] = {
     MIN: lambda rows: np.nanargmin(rows, axis=1),
     MAX: lambda rows: np.nanargmax(rows, axis=1),

@@ -8,7 +8,7 @@ import numpy as np
 from webapp.alerts import firing
 from webapp.alerts.firing import Readings
 from webapp.alerts.models import Rule
-from webapp.alerts.over_ranks import over_ranks
+from webapp.alerts.over_ranks import not_finite, over_ranks
 from webapp.runs.models import Attempt
 from webapp.telemetry.blocks import Floats, Ints
 from webapp.telemetry.merge import stride
@@ -66,7 +66,10 @@ class Recorder:
         return max(int(reach * pace * 1.5), int(FEWEST * apart)) + 1
 
     def _readings(self, rule: Rule, series: Series, times: Floats, since: float = -np.inf) -> Readings:
-        values, whose = over_ranks(series, rule.over, rule.comparison != firing.BELOW)
+        if rule.comparison == firing.NOT_FINITE:
+            values, whose = not_finite(series)
+        else:
+            values, whose = over_ranks(series, rule.over, rule.comparison != firing.BELOW)
         young = ~series.present.all(axis=1) & (times > self.until - LATE_S)
         kept = int(np.argmax(young)) if young.any() else times.size
         times, values = np.maximum.accumulate(times[:kept]), values[:kept]

@@ -4,14 +4,15 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
 
 from webapp.accounts.signed_in import signed_in
 from webapp.alerts import channels, deliveries, views
-from webapp.alerts.forms import ChannelForm, SilenceForm
+from webapp.alerts.forms import ChannelChangeForm, ChannelForm, SilenceForm
 from webapp.alerts.models import Silence
 from webapp.alerts.queries import channel_of, project_for
 from webapp.projects.access import require_site_admin
@@ -27,8 +28,30 @@ def add_channel(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return views.whole(request, project, form, SilenceForm())
     given = form.cleaned_data
-    channels.add(project, given["kind"], given["address"], given["secret"])
+    channels.add(project, given["kind"], given["address"], given["secret"], given["name"])
     messages.success(request, _("Added. Send a test to see whether messages arrive."))
+    return redirect("alerts:page", slug)
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def change_channel(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Its name, where it sends to, and what it signs with."""
+    channel = channel_of(project_for(signed_in(request), slug, Role.EDITOR), pk)
+    form = ChannelChangeForm(channel, request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        context = {"project": channel.project, "channel": channel, "form": form}
+        return render(request, "alerts/channel.html", context, status=422 if form.is_bound else 200)
+    given = form.cleaned_data
+    channels.change(
+        channel,
+        name=given["name"],
+        address=given["address"],
+        secret=given.get("secret", ""),
+        drop_secret=given.get("drop_secret", False),
+    )
+    messages.success(request, _("Saved. Send a test to see whether messages arrive."))
     return redirect("alerts:page", slug)
 
 

@@ -15,6 +15,7 @@ urlpatterns = [
     path(_project + "rules/<int:pk>/switch", rule_views.switch, name="switch_rule"),
     path(_project + "rules/<int:pk>/remove", rule_views.remove, name="remove_rule"),
     path(_project + "channels/", telling_views.add_channel, name="add_channel"),
+    path(_project + "channels/<int:pk>/", telling_views.change_channel, name="channel"),
     path(_project + "channels/<int:pk>/test", telling_views.test_channel, name="test_channel"),
     path(_project + "channels/<int:pk>/remove", telling_views.remove_channel, name="remove_channel"),
     path(_project + "silences/", telling_views.add_silence, name="add_silence"),

@@ -46,6 +46,7 @@ def whole(request: HttpRequest, project: Project, channel: ChannelForm, silence:
         "closed": [_row(row) for row in over[:SHOWN]],
         "rules": [{"rule": rule, "asks": words.asks(rule)} for rule in project.alert_rules.all()],
         "channels": project.alert_channels.all(),
+        "told_there": ", ".join(rule.name for rule in project.alert_rules.filter(enabled=True)),
         "channel_form": channel,
         "silence_form": silence,
         "silences": silences.to_come(project, timezone.now()),

@@ -6,7 +6,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from webapp.alerts.firing import ABOVE, SILENT
+from webapp.alerts.firing import ABOVE, NOT_FINITE, SILENT
 from webapp.alerts.models import Alert, Kind, Rule
 from webapp.incidents import words as incident_words
 from webapp.incidents.listing import KINDS
@@ -36,6 +36,9 @@ def sentence(alert: Alert) -> str:
     asked = alert.facts
     if asked["comparison"] == SILENT:
         return _("No %(metric)s has come for %(window)s.") % _told(asked)
+    if asked["comparison"] == NOT_FINITE:
+        value = _("NaN") if asked["text"] == "nan" else _("infinite")
+        return _("%(what)s is %(value)s%(hold)s.") % {**_told(asked), "value": value}
     told = {**_told(asked), "value": amount(alert.value, asked["metric"]) if alert.value is not None else asked["text"]}
     if asked["comparison"] == ABOVE:
         text = _("%(what)s is %(value)s%(mean)s: more than %(limit)s%(hold)s.")
@@ -51,6 +54,8 @@ def asks(rule: Rule) -> str:
     told = _told({name: getattr(rule, name) for name in ("metric", "over", "threshold", "window_s", "hold_s")})
     if rule.comparison == SILENT:
         return _("No %(metric)s for %(window)s.") % told
+    if rule.comparison == NOT_FINITE:
+        return _("%(what)s is NaN or infinite%(hold)s.") % told
     if rule.comparison == ABOVE:
         return _("%(what)s is above %(limit)s%(mean)s%(hold)s.") % told
     return _("%(what)s is below %(limit)s%(mean)s%(hold)s.") % told
