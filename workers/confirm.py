@@ -10,11 +10,11 @@ from webapp.incidents.models import Incident
 from webapp.telemetry.read import Reader
 from workers import samples
 from workers.detect.device import slow_devices
-from workers.detect.finding import DEVICE, NETWORK, STRAGGLER, Finding
+from workers.detect.finding import DEVICE, JOB, NETWORK, STRAGGLER, Finding
 from workers.detect.links import Link, costs, locate, lossy
 from workers.detect.table import Table
 
-LOOK_AGAIN = timedelta(seconds=10)  # at the links of a network that is known to be slow
+LOOK_AGAIN = timedelta(seconds=10)  # at the links of a network of which it is known where it is slow
 HELD_BACK_S, HELD_BACK_STEPS = 4, 40  # that a slow network may wait for a word of its links
 LOSES = 1.0  # segments a second that a node sends again, from which on its links are looked at
 STARVED = 0.10  # of the time without a processor
@@ -36,7 +36,7 @@ def _placed(reader: Reader, finding: Finding, table: Table, now: datetime) -> li
     if finding.kind != NETWORK:
         return [finding]
     known = _opened(reader)
-    if known is not None and _is_new(known, now):
+    if known is not None and known.subject != JOB and _is_new(known, now):
         return [_as_known(finding, known)]
     first = finding.since if known is None or known.opened_step is None else known.opened_step
     newest, since = samples.newest_of_links(reader), samples.second_of(reader, first)

@@ -17,7 +17,7 @@ NOW_S = 20  # seconds that count as now
 BEFORE_S, APART_S = 60, 10  # seconds of the time before a change, and how far from it they end
 DEVICE_S = 30
 FEW = 3  # samples of a link that do not tell yet
-_MANY = 8  # samples from which on a share of lost packets is known
+_MANY = 8  # newest samples, of which a share of lost packets is told
 _GREW = 3.0  # times its share before that a link must lose
 
 
@@ -91,11 +91,12 @@ def _links_to(reader: Reader, name: str, newest: int, since: int | None) -> Iter
 
 
 def _lost(now: Floats, before: Floats) -> float:
-    """The share that is sent again in most seconds; 0 when it was not much less before."""
-    if now.size < _MANY:
+    """The share that is sent again lately, in most seconds; 0 when it was not much less before."""
+    newest = now[-_MANY:]
+    if newest.size < _MANY or np.mean(newest > 0) <= 0.5:
         return 0.0
-    share = float(np.median(now))
-    return share if share >= _GREW * (float(np.median(before)) if before.size else 0.0) else 0.0
+    share = float(np.mean(newest))
+    return share if share >= _GREW * (float(np.mean(before)) if before.size else 0.0) else 0.0
 
 
 def _known(series: Series, column: int) -> Floats:

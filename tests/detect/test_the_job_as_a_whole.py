@@ -41,6 +41,24 @@ def test_a_longer_transfer_is_the_network_and_not_a_rank() -> None:
     assert found.slowdown == pytest.approx(0.21, abs=0.02)
 
 
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000), more=st.floats(0.06, 0.3))
+def test_the_onset_is_found_though_transfers_were_uneven_before(seed, more) -> None:
+    transfer = TRANSFER + np.random.default_rng(seed).exponential(0.012, 120)
+    transfer[79] = 0.2
+    transfer[95:] += more
+    made = table(transfer=transfer)
+    (found,) = judge(made, healthy(made))
+    assert abs(found.since - 95) <= 3
+
+
+def test_one_very_long_transfer_is_nothing() -> None:
+    transfer = np.full(120, TRANSFER)
+    transfer[100] = 5.0
+    made = table(transfer=transfer)
+    assert judge(made, healthy(made)) == []
+
+
 def test_a_late_rank_is_not_taken_for_the_network_though_all_wait_for_it() -> None:
     def change(parts) -> None:
         parts["backward"][80:, 2] += 0.2

@@ -118,6 +118,16 @@ def test_getting_worse_and_a_new_cause_are_in_the_timeline(attempt) -> None:
     assert (row.severity, row.cause) == ("critical", "backward")
 
 
+def test_a_slow_network_that_is_placed_later_is_still_one_incident(attempt) -> None:
+    job = Report("network", "job", "network", 0.3, since=40)
+    link = Report("network", "link 1-0", "network", 0.3, since=40, probable=False, link=(1, 0))
+    for second, report in enumerate((job, link, link)):
+        lifecycle.apply(attempt, [report], kinds=("network",), step=50, now=NOON + timedelta(seconds=second))
+    row = Incident.objects.get()
+    assert (row.subject, row.link, row.probable, row.opened_at) == ("link 1-0", [1, 0], False, NOON)
+    assert kinds(row) == ["opened", "placed"]
+
+
 def test_people_acknowledge_once_assign_and_comment(attempt) -> None:
     see(attempt, LATE, step=50, second=0)
     row, ana, ben = Incident.objects.get(), builders.user("ana"), builders.user("ben")

@@ -54,7 +54,7 @@ def apply(
     opened = {(row.kind, row.subject): row for row in attempt.incidents.filter(closed_at=None, kind__in=list(kinds))}
     changed = False
     for report in reports:
-        row = opened.pop((report.kind, report.subject), None)
+        row = opened.pop((report.kind, report.subject), None) or opened.pop(_before_it_was_placed(report), None)
         changed |= _keep_up(row, report, step, now) if row else _open(attempt, report, step, now)
     for row in opened.values():
         if _is_quiet(row, step, now):
@@ -137,7 +137,10 @@ def _open(attempt: Attempt, report: Report, step: int | None, now: datetime) -> 
 
 
 def _keep_up(row: Incident, report: Report, step: int | None, now: datetime) -> bool:
-    before = (row.severity, row.cause, round(row.slowdown, 2))
+    before = _shown(row)
+    if row.subject != report.subject:
+        row.subject, row.rank, row.node_rank, row.link = report.subject, report.rank, report.node_rank, report.link
+        _note(row, "placed", now)
     row.gpu_hours += _lost_slots(report, row.attempt.world_size) * max(0.0, (now - row.seen_at).total_seconds()) / 3600
     row.seen_at = now
     if severity_of(report) != row.severity and _rank(severity_of(report)) > _rank(row.severity):
@@ -146,7 +149,16 @@ def _keep_up(row: Incident, report: Report, step: int | None, now: datetime) -> 
     if report.cause not in (row.cause, "unknown"):
         _note(row, "cause", now, cause=report.cause)
     _write(row, report, step)
-    return before != (row.severity, row.cause, round(row.slowdown, 2))
+    return before != _shown(row)
+
+
+def _before_it_was_placed(report: Report) -> tuple[str, str]:
+    """A slow network is known by the steps of the job before its links tell where: that is no second incident."""
+    return report.kind, "job" if report.kind == "network" else report.subject
+
+
+def _shown(row: Incident) -> tuple[str, str, str, float]:
+    return row.subject, row.severity, row.cause, round(row.slowdown, 2)
 
 
 def _lost_slots(report: Report, world_size: int) -> float:

@@ -64,7 +64,7 @@ class IncidentEvent(models.Model):
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="events")
     at = models.DateTimeField(default=timezone.now)
-    kind = models.CharField(max_length=12)  # opened reopened worse cause acknowledged assigned comment closed
+    kind = models.CharField(max_length=12)  # opened reopened worse cause placed acknowledged assigned …
     actor = models.CharField(max_length=150, blank=True)
     text = models.TextField(blank=True)  # of a comment
     data = models.JSONField(default=dict)

@@ -71,6 +71,7 @@ _KINDS: dict[str, tuple[str, str, Callable[[IncidentEvent], str]]] = {
     "reopened": ("s-warn", "warn", lambda _event: _("Back again")),
     "worse": ("s-crit", "crit", _worse),
     "cause": ("s-dot", "acc", _cause),
+    "placed": ("s-dot", "acc", lambda _event: _("Its place is found")),
     "acknowledged": ("s-dot", "acc", lambda event: _("%s acknowledged it") % event.actor),
     "assigned": ("s-dot", "", _assigned),
     "comment": ("s-dot", "acc", lambda event: event.actor),

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from webapp.telemetry.spread import median
+from workers.detect.onset import onset
 from workers.detect.table import Floats, Table
 
 WINDOW = 60  # healthy steps that make a baseline
 _TO_SIGMA = 1.4826
 _NOISE_FLOOR = 0.01  # of the usual value
-_SLACK, _ALARM = 0.5, 8.0  # of the cumulative sum, in units of noise
+_SLACK, _ALARM, _MOST = 0.5, 8.0, 3.0  # of the cumulative sum, in units of noise
 _HELD = 10  # steps over which a shift must hold
 
 
@@ -58,20 +59,19 @@ def shift(values: Floats, usual: Usual) -> tuple[float, int] | None:
     known = np.where(np.isnan(values), usual.middle, values)
     if known.size < _HELD or not usual.middle > 0:
         return None
-    far = usual.far(known)
-    total, start, began = 0.0, 0, None
-    for row, value in enumerate(far.tolist()):
-        if total == 0.0:
-            start = row
-        total = max(0.0, total + value - _SLACK)
-        if total > _ALARM and began is None:
-            began = start
-        if total == 0.0:
-            began = None
     newest = known[-_HELD:]
-    if began is None or np.quantile(newest, 0.2) <= usual.middle + usual.noise:
+    if np.quantile(newest, 0.2) <= usual.middle + usual.noise or not _alarmed(usual.far(known)):
         return None
-    return float(np.median(newest)) / usual.middle - 1.0, began
+    now = float(np.median(newest))
+    return now / usual.middle - 1.0, onset(known > (usual.middle + now) / 2)
+
+
+def _alarmed(far: Floats) -> bool:
+    """Whether the cumulative sum is above its limit in the end. What one step can add is limited: blips do not last."""
+    total = 0.0
+    for value in np.clip(far, -_MOST, _MOST).tolist():
+        total = min(max(0.0, total + value - _SLACK), 2 * _ALARM)
+    return total > _ALARM
 
 
 def _usual(values: Floats) -> Usual:

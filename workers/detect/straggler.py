@@ -7,7 +7,8 @@ import numpy as np
 from workers.detect.cause import cause_of
 from workers.detect.excess import SHARE, Excess, excess
 from workers.detect.finding import JOB, STRAGGLER, STRUCTURAL, WANDERING, Finding
-from workers.detect.table import Bools, Floats, Ints, Table
+from workers.detect.onset import onset
+from workers.detect.table import Bools, Floats, Table
 
 NOW, HITS_NOW = 10, 8  # newest steps, and in how many of them a rank must be late
 STILL, HITS_STILL = 20, 3
@@ -43,16 +44,6 @@ def stragglers(table: Table, *, on_gpu: bool = False, late_before: frozenset[int
             *(_now_and_then_named(table, late, column, on_gpu) for column in seldom),
         ]
     return _wandering(table, late)
-
-
-def since(steps: Ints, hit: Bools) -> int:
-    """The first step of the present lateness: of the last stretch of the window that is late for the most part."""
-    score, best, start = 0, 0, steps.size - 1
-    for row in range(steps.size - 1, -1, -1):
-        score += 1 if hit[row] else -1
-        if score >= best and hit[row]:
-            best, start = score, row
-    return int(steps[start])
 
 
 def slowdown(table: Table, late: Excess, columns: Iterable[int], rows: Bools) -> float:
@@ -111,7 +102,7 @@ def _wandering(table: Table, late: Excess) -> list[Finding]:
             JOB,
             cause,
             _lost_to_the_latest(table, late, rows),
-            since(table.steps, _anyone(late.hit)),
+            _since(table, _anyone(late.hit)),
             evidence={"ranks": float(_anyone(hit.T).sum())},
         )
     ]
@@ -128,7 +119,7 @@ def _lost_to_the_latest(table: Table, late: Excess, rows: Bools) -> float:
 def _named(table: Table, late: Excess, column: int, together: list[int], on_gpu: bool) -> Finding:
     """`together`: all that are late now; without only one of them the step would not be shorter."""
     lost = slowdown(table, late, together, _hit_rows(late, together))
-    return _of_rank(table, late, column, on_gpu=on_gpu, lost=lost, first=since(table.steps, late.hit[:, column]))
+    return _of_rank(table, late, column, on_gpu=on_gpu, lost=lost, first=_since(table, late.hit[:, column]))
 
 
 def _now_and_then_named(table: Table, late: Excess, column: int, on_gpu: bool) -> Finding:
@@ -175,17 +166,21 @@ def _whole_nodes(table: Table, late: Excess, columns: list[int], on_gpu: bool) -
         causes = [cause_of(table, column, late.hit[:, column], on_gpu=on_gpu) for column in mine]
         words = [cause for cause, _probable, _parts in causes]
         cause = max(set(words), key=words.count)
-        onset = min(since(table.steps, late.hit[:, column]) for column in mine)
+        first = min(_since(table, late.hit[:, column]) for column in mine)
         more = float(np.nanmean(late.more[rows][:, mine]))
-        found.append(Finding(STRAGGLER, f"node {node}", cause, lost, onset, node=node, evidence={"excess": more}))
+        found.append(Finding(STRAGGLER, f"node {node}", cause, lost, first, node=node, evidence={"excess": more}))
     return found
 
 
 def _structural(table: Table, late: Excess, columns: list[int]) -> Finding:
     rows = _hit_rows(late, columns)
     lost = slowdown(table, late, columns, rows)
-    onset = since(table.steps, np.asarray(late.hit[:, columns].all(axis=1)))
-    return Finding(STRUCTURAL, JOB, "code", lost, onset, evidence={"ranks": float(len(columns))})
+    first = _since(table, np.asarray(late.hit[:, columns].all(axis=1)))
+    return Finding(STRUCTURAL, JOB, "code", lost, first, evidence={"ranks": float(len(columns))})
+
+
+def _since(table: Table, hit: Bools) -> int:
+    return int(table.steps[onset(hit)])
 
 
 def _anyone(hit: Bools) -> Bools:
