@@ -7,6 +7,7 @@ from webapp.health import healthz
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("", include("webapp.runs.urls")),
+    path("", include("webapp.history.urls")),
     path("", include("webapp.live.urls")),
     path("accounts/", include("webapp.accounts.urls")),
     path("", include("webapp.audit.urls")),

@@ -1,12 +1,16 @@
-"""The rows of a deleted run go once no node holds anything of it; the large tables in small bites."""
+"""The rows of a deleted run go a day later, once no node holds anything of it; the large tables in small bites."""
 
 import logging
 
 import redis
 from django.db.models import Exists, Model, OuterRef, QuerySet
+from django.utils import timezone
 
 from trainer_agent.wire import names
+from webapp.history.models import ConfigValue, MetricValue
+from webapp.history.search import UNDO_FOR
 from webapp.redis import connection
+from webapp.runs import lifecycle
 from webapp.runs.models import AttemptNode, Run
 from webapp.telemetry.models import LogChunk, Parked, Segment, Tail
 
@@ -18,9 +22,11 @@ _BITES_AT_ONCE = 20
 
 def remove_deleted() -> None:
     """One round of it; what is left over is for the next round."""
-    held = AttemptNode.objects.filter(attempt__run=OuterRef("pk"), finished_at=None, node__removed_at=None)
-    for run in Run.objects.exclude(deleted_at=None).filter(~Exists(held.exclude(node=None))):
-        if _series_gone(run):
+    parts = AttemptNode.objects.filter(attempt__run=OuterRef("pk"), finished_at=None, node__removed_at=None)
+    held = Exists(parts.exclude(node=None))
+    for run in Run.objects.filter(deleted_at__lte=timezone.now() - UNDO_FOR).annotate(held=held):
+        lifecycle.purge(run)
+        if not run.held and _series_gone(run):
             _drop_streams(run)
             run.delete()
             log.info("run %s removed", run.uid)
@@ -32,6 +38,8 @@ def _series_gone(run: Run) -> bool:
         Tail.objects.filter(attempt__run=run),
         LogChunk.objects.filter(attempt__run=run),
         Parked.objects.filter(attempt__run=run),
+        MetricValue.objects.filter(run=run),
+        ConfigValue.objects.filter(run=run),
     )
     for rows in tables:
         for _bite in range(_BITES_AT_ONCE):

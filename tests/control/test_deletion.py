@@ -1,4 +1,6 @@
-"""A run deleted in any state: gone from sight at once, its rows when no node holds anything of it."""
+"""A run deleted in any state: gone from sight at once, its rows a day later, when no node holds anything of it."""
+
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -14,6 +16,10 @@ from workers import dispatch, housekeeping
 pytestmark = pytest.mark.django_db
 
 
+def a_day_later(run):
+    Run.objects.filter(pk=run.pk).update(deleted_at=timezone.now() - timedelta(hours=25))
+
+
 def test_a_running_run_is_removed_once_every_node_says_it_is_gone(redis_client):
     attempt = running()
     first, second = part_of(attempt, 0), part_of(attempt, 1)
@@ -24,8 +30,11 @@ def test_a_running_run_is_removed_once_every_node_says_it_is_gone(redis_client):
     redis_client.xadd(names.telemetry(attempt.pk, first.node_uid), {"b": b"x"})
     lifecycle.delete(attempt.run, "ana")
     lifecycle.delete(attempt.run, "bob")
+    a_day_later(attempt.run)
     dispatch.sweep()
     assert Slot.objects.filter(attempt=attempt).count() == 4
+    housekeeping.read_heartbeats()
+    dispatch.send_commands()
     for node in (node_of(attempt, 0), node_of(attempt, 1)):
         beat(redis_client, node, attempt.pk, at=timezone.now().timestamp() + 2)
     housekeeping.read_heartbeats()
@@ -42,10 +51,14 @@ def test_a_running_run_is_removed_once_every_node_says_it_is_gone(redis_client):
     assert not redis_client.exists(names.telemetry(attempt.pk, first.node_uid))
 
 
-def test_an_ended_run_goes_at_once_and_its_nodes_are_told(redis_client):
+def test_an_ended_run_goes_a_day_later_and_its_nodes_are_told(redis_client):
     attempt = running()
     finish(attempt)
     lifecycle.delete(attempt.run, "ana")
+    housekeeping.read_heartbeats()
+    assert Run.objects.exists()
+    assert not Command.objects.filter(kind="forget").exists()
+    a_day_later(attempt.run)
     housekeeping.read_heartbeats()
     assert not Run.objects.exists()
     assert [(command.kind, command.attempt) for command in Command.objects.all()] == [("forget", None)] * 2
@@ -53,8 +66,20 @@ def test_an_ended_run_goes_at_once_and_its_nodes_are_told(redis_client):
     assert not Command.objects.filter(sent_at=None).exists()
 
 
-def test_a_queued_run_goes_at_once(redis_client):
+def test_a_queued_run_goes_a_day_later(redis_client):
+    run = launch()
+    lifecycle.delete(run, "ana")
+    a_day_later(run)
+    housekeeping.read_heartbeats()
+    assert not Run.objects.exists()
+
+
+def test_a_deletion_is_undone_and_what_was_stopped_stays_stopped(redis_client):
     run = launch()
     lifecycle.delete(run, "ana")
     housekeeping.read_heartbeats()
-    assert not Run.objects.exists()
+    assert lifecycle.restore(run, "ana")
+    assert not lifecycle.restore(run, "ana")
+    run.refresh_from_db()
+    assert (run.deleted_at, run.status, run.outcome) == (None, "ended", "stopped")
+    assert [event.kind for event in run.events.all()][-2:] == ["deleted", "restored"]

@@ -11,8 +11,10 @@ from django.utils import timezone
 
 from tests import builders
 from webapp.accounts.models import User
+from webapp.history.paging import PAGE_SIZE
+from webapp.history.paging import page as page_of
+from webapp.history.search import search
 from webapp.projects.models import Project, Role
-from webapp.runs import queries
 from webapp.runs.models import Attempt, Run
 
 pytestmark = pytest.mark.django_db
@@ -55,24 +57,24 @@ def test_a_search_finds_by_name_id_project_owner_and_node(project: Project, ana:
     held = builders.running_attempt(in_project=project)
     held_on = held.parts.first()
     assert held_on is not None
-    assert list(queries.search(ana, "GPT")) == [wanted]
-    assert list(queries.search(ana, wanted.uid)) == [wanted]
-    assert list(queries.search(ana, f"gpt {ana.username} demo")) == [wanted]
-    assert list(queries.search(ana, "gpt vit")) == []
-    assert list(queries.search(ana, held_on.node_name)) == [held.run]
-    assert list(queries.search(ana, "owner:ana status:running")) == [wanted]
-    assert list(queries.search(ana, "owner:an")) == []
+    assert list(search(ana, "GPT")) == [wanted]
+    assert list(search(ana, wanted.uid)) == [wanted]
+    assert list(search(ana, f"gpt {ana.username} demo")) == [wanted]
+    assert list(search(ana, "gpt vit")) == []
+    assert list(search(ana, held_on.node_name)) == [held.run]
+    assert list(search(ana, "owner:ana status:running")) == [wanted]
+    assert list(search(ana, "owner:an")) == []
 
 
 def test_strangers_and_the_logged_out_find_nothing(project: Project) -> None:
     run(project, "secret-plan")
-    assert not queries.search(builders.user(), "secret").exists()
-    assert not queries.search(AnonymousUser()).exists()
+    assert not search(builders.user(), "secret").exists()
+    assert not search(AnonymousUser()).exists()
 
 
 def test_a_deleted_run_is_not_found(project: Project, ana: User) -> None:
     run(project, "gone", deleted_at=timezone.now())
-    assert not queries.search(ana).exists()
+    assert not search(ana).exists()
 
 
 def test_each_chip_counts_what_it_shows(project: Project, page: Client) -> None:
@@ -105,19 +107,19 @@ def test_pages_go_to_the_oldest_and_back_without_gap_or_repeat(project: Project,
     made = timezone.now()
     # Pairs share their time, so that the order also depends on the key.
     rows = [run(project, f"n{i}", created_at=made - timedelta(seconds=i // 2)) for i in range(11)]
-    every = [row.pk for row in queries.search(ana)]
+    every = [row.pk for row in search(ana)]
     assert sorted(every) == sorted(row.pk for row in rows)
-    page = queries.page(queries.search(ana), "", 4)
+    page = page_of(search(ana), "", 4)
     assert page.newer == ""
     seen = [row.pk for row in page.rows]
     while page.older:
-        page = queries.page(queries.search(ana), page.older, 4)
+        page = page_of(search(ana), page.older, 4)
         seen += [row.pk for row in page.rows]
     assert seen == every
     assert page.total == 11
-    back = queries.page(queries.search(ana), page.newer, 4)
+    back = page_of(search(ana), page.newer, 4)
     assert [row.pk for row in back.rows] == every[4:8]
-    assert [row.pk for row in queries.page(queries.search(ana), back.newer, 4).rows] == every[:4]
+    assert [row.pk for row in page_of(search(ana), back.newer, 4).rows] == every[:4]
 
 
 @pytest.mark.parametrize(
@@ -176,4 +178,4 @@ def test_a_page_of_runs_costs_a_fixed_number_of_queries(
     for i in range(40):
         run(project, f"n{i}", "queued" if i % 2 else "ended", owner=None)
     with django_assert_max_num_queries(16):
-        assert len(names(page.get("/"))) == queries.PAGE_SIZE
+        assert len(names(page.get("/"))) == PAGE_SIZE

@@ -13,8 +13,13 @@ from webapp.api.errors import ApiError
 from webapp.api.lookup import run_named
 from webapp.api.schemas import Failure, RunChange, RunIn, RunOut
 from webapp.api.shapes import show, show_all
+from webapp.audit.log import note
+from webapp.audit.models import Verb
+from webapp.history import orders, paging
+from webapp.history.search import search
+from webapp.history.terms import SearchError
 from webapp.projects.models import Role
-from webapp.runs import lifecycle, queries
+from webapp.runs import lifecycle
 from webapp.runs.models import Run
 from webapp.runs.models import Status as RunStatus
 
@@ -30,12 +35,19 @@ def list_runs(
     status: str = "",
     project: str = "",
     owner: str = "",
+    sort: str = "",
     limit: int = Query(50, ge=1, le=200),
     cursor: str = "",
 ) -> list[dict[str, Any]]:
-    """`q` searches names and ids as on the page. The next page's address is in the header `Link`."""
-    found = queries.search(person(request), text=q, status=status, project=project, owner=owner)
-    page = queries.page(found, cursor, limit)
+    """`q` and `sort` are those of the page; see docs/search.md. The next page's address is in the header `Link`."""
+    try:
+        found = search(person(request), text=q, status=status, project=project, owner=owner)
+    except SearchError as error:
+        raise ApiError(422, str(error), fields={"q": str(error)}) from None
+    if sort and not orders.known(sort):
+        sentence = _("Runs cannot be sorted by “%s”.") % sort
+        raise ApiError(422, sentence, fields={"sort": sentence})
+    page = paging.page(found, cursor, limit, sort)
     if page.older:
         query = request.GET.copy()
         query["cursor"] = page.older
@@ -45,7 +57,9 @@ def list_runs(
 
 @router.post("", response={201: RunOut, 403: Failure, 404: Failure, 422: Failure}, summary="Start a run")
 def create(request: HttpRequest, asked: RunIn) -> Status[dict[str, Any]]:
-    return Status(201, show(create_run(person(request), asked)))
+    run = create_run(person(request), asked)
+    note(request, Verb.LAUNCHED, run, run.project)
+    return Status(201, show(run))
 
 
 @router.get("/{run_id}", response={200: RunOut, 404: Failure}, summary="Read a run")
@@ -61,6 +75,7 @@ def change(request: HttpRequest, run_id: str, asked: RunChange) -> dict[str, Any
     if asked.retries is not None:
         run.spec = {**run.spec, "retries": asked.retries}
     run.save(update_fields=["name", "spec"])
+    note(request, Verb.CHANGED, run, run.project)
     return show(run)
 
 
@@ -68,7 +83,8 @@ def change(request: HttpRequest, run_id: str, asked: RunChange) -> dict[str, Any
 def stop(request: HttpRequest, run_id: str) -> dict[str, Any]:
     """Answers at once; the run is `stopping` until every node proved that its processes are gone."""
     run = run_named(request, run_id, Role.EDITOR)
-    lifecycle.request_stop(run, person(request).username)
+    if lifecycle.request_stop(run, person(request).username):
+        note(request, Verb.STOPPED, run, run.project)
     run.refresh_from_db()
     return show(run)
 
@@ -81,6 +97,7 @@ def restart(request: HttpRequest, run_id: str) -> dict[str, Any]:
     run = run_named(request, run_id, Role.EDITOR)
     _refuse_unless_ended(run)
     lifecycle.restart(run, person(request).username)
+    note(request, Verb.RESTARTED, run, run.project)
     run.refresh_from_db()
     return show(run)
 
@@ -88,7 +105,9 @@ def restart(request: HttpRequest, run_id: str) -> dict[str, Any]:
 @router.delete("/{run_id}", response={204: None, 403: Failure, 404: Failure}, summary="Delete a run and its data")
 def delete(request: HttpRequest, run_id: str) -> Status[None]:
     """A run that lives is stopped first. Nothing of it can be brought back."""
-    lifecycle.delete(run_named(request, run_id, Role.EDITOR), person(request).username)
+    run = run_named(request, run_id, Role.EDITOR)
+    lifecycle.delete(run, person(request).username)
+    note(request, Verb.DELETED, run, run.project)
     return Status(204, None)
 
 

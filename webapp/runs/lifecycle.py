@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from webapp.accounts.models import User
 from webapp.nodes.commands import withdraw_start
-from webapp.nodes.models import CommandKind
+from webapp.nodes.models import Command, CommandKind
 from webapp.projects.models import Project
 from webapp.queue import PLACE, hint
 from webapp.runs.facts import note_data, note_process
@@ -34,9 +34,11 @@ __all__ = [
     "lose_part",
     "note_data",
     "note_process",
+    "purge",
     "request_stop",
     "requeue",
     "restart",
+    "restore",
     "retry",
     "settle",
     "vanish",
@@ -168,19 +170,39 @@ def lose(part: AttemptNode, silent: int, *, peers_failed: bool = False) -> None:
 
 @transaction.atomic
 def delete(run: Run, actor: str) -> None:
-    """Any state: hide the run and make its nodes forget it. The rows go when no node holds anything of it.
+    """Any state: hide the run and stop it. It can be restored until `purge`, when its nodes forget it.
 
     An attached launch is no longer watched; it goes on.
     """
     if Run.objects.filter(pk=run.pk, deleted_at=None).update(deleted_at=timezone.now()) != 1:
         return
     run.refresh_from_db()
-    if not run.is_attached:
+    if run.is_attached:
+        purge(run)
+    else:
         request_stop(run, actor)
+    record(newest(run), "deleted", level="warn", actor=actor)
+
+
+@transaction.atomic
+def restore(run: Run, actor: str) -> bool:
+    """Undo `delete`; what was stopped stays stopped. False when there is nothing to undo."""
+    again = Run.objects.filter(project=run.project_id, job_key=run.job_key, deleted_at=None).exclude(job_key="")
+    fields = {"deleted_at": None} | ({"job_key": ""} if again.exists() else {})
+    if Run.objects.filter(pk=run.pk).exclude(deleted_at=None).update(**fields) != 1:
+        return False
+    record(newest(run), "restored", level="ok", actor=actor)
+    return True
+
+
+@transaction.atomic
+def purge(run: Run) -> None:
+    """Make the nodes drop all that they hold of a deleted run, once. Its rows go when none holds anything of it."""
+    told = Command.objects.filter(kind=CommandKind.FORGET, created_at__gte=run.deleted_at)
     for attempt in run.attempts.all():
         for part in attempt.parts.exclude(node=None).select_related("node"):
-            forget(part)
-    record(newest(run), "deleted", level="warn", actor=actor)
+            if not told.filter(node=part.node, attempt_key=attempt.pk).exists():
+                forget(part)
 
 
 def newest(run: Run) -> Attempt:

@@ -122,6 +122,7 @@ EVENTS: dict[str, str | Promise] = {
     "requeued": _lazy("%(node)s could not be reached before the start; back to the queue."),
     "not_accepted": _lazy("%(node)s did not take the order to start for %(seconds)s s; back to the queue."),
     "deleted": _lazy("Deleted by %(actor)s."),
+    "restored": _lazy("Brought back by %(actor)s."),
 }
 
 # What says that the kernel killed a rank for want of memory: `oom_by` of the node.

@@ -19,7 +19,9 @@ function content(part) {
 
 function replace(old, fresh) {
   const focused = old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  const picked = old.querySelector("[data-pick]")?.checked;
   old.replaceWith(fresh);
+  if (picked) fresh.querySelector("[data-pick]").checked = true;
   if (focused) fresh.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
 }
 
@@ -46,6 +48,7 @@ async function fetchParts() {
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of fresh.querySelectorAll("[data-live-part]:not(tbody)")) patch(part);
   patchRows(document.getElementById("rows"), fresh.getElementById("rows"));
+  dispatchEvent(new Event("rowschanged"));
 }
 
 async function refresh() {
