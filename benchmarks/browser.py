@@ -23,7 +23,7 @@ def chromium() -> Iterator[Browser]:
 def log_in(page: Page, made: Product) -> None:
     """Through the login page, as a person does."""
     page.goto(f"{made.url}/accounts/login/")
-    page.fill("input[name=username]", made.username)
+    page.fill("input[name=login]", made.username)
     page.fill("input[name=password]", made.password)
     page.click("main button[type=submit]")
     page.wait_for_url(f"{made.url}/")

@@ -53,11 +53,17 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "django_htmx",
     "ninja",
     "webapp.accounts",
     "webapp.projects",
     "webapp.audit",
+    "webapp.invitations",
     "webapp.nodes",
     "webapp.runs",
     "webapp.telemetry",
@@ -65,6 +71,7 @@ INSTALLED_APPS = [
     "webapp.incidents",
     "webapp.preflight",
     "webapp.alerts",
+    "webapp.sweeps",
     "webapp.live",
     "webapp.api",
     "webapp.supervisor",
@@ -78,6 +85,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "webapp.database_busy.DatabaseBusy",
@@ -99,14 +107,54 @@ TEMPLATES = [
     }
 ]
 AUTH_USER_MODEL = "accounts.User"
-LOGIN_URL = "accounts:login"
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "runs:list"
-LOGOUT_REDIRECT_URL = "accounts:login"
+LOGOUT_REDIRECT_URL = "account_login"
+AUTHENTICATION_BACKENDS = [
+    "allauth.account.auth_backends.AuthenticationBackend",
+    "django.contrib.auth.backends.ModelBackend",  # sessions from before allauth name it
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+
+# ---- people: login, password reset, two-factor, OpenID Connect (django-allauth)
+ACCOUNT_ADAPTER = "webapp.accounts.adapter.AccountAdapter"
+ACCOUNT_FORMS = {"login": "webapp.accounts.forms.LoginForm", "signup": "webapp.accounts.forms.SignupForm"}
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"  # who signs up was invited
+ACCOUNT_EMAIL_NOTIFICATIONS = bool(EMAIL_URL)
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if PUBLIC_URL.startswith("https://") else "http"
+ACCOUNT_SESSION_REMEMBER = True
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
+MFA_ADAPTER = "webapp.accounts.adapter.MfaAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Paceline"
+SOCIALACCOUNT_ADAPTER = "webapp.accounts.adapter.SocialAdapter"
+# The provider was chosen by who runs the server, so the addresses that it has verified say whose account it is.
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+OIDC_NAME = env.str("OIDC_NAME", default="Single sign-on")
+OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "oidc",
+                "name": OIDC_NAME,
+                "client_id": env.str("OIDC_CLIENT_ID"),
+                "secret": env.str("OIDC_CLIENT_SECRET"),
+                "settings": {"server_url": OIDC_ISSUER},
+            }
+        ]
+        if OIDC_ISSUER
+        else [],
+    }
+}
 
 DATABASES = {"default": env.db_url_config(DATABASE_URL)}
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
@@ -171,6 +219,7 @@ CELERY_BEAT_SCHEDULE = {
     "heartbeats": {"task": "workers.housekeeping.read_heartbeats", "schedule": 2.0, "options": {"expires": 10}},
     "watch": {"task": "workers.watch.look", "schedule": 2.0, "options": {"expires": 4}},
     "alerts": {"task": "workers.notify.evaluate", "schedule": 5.0, "options": {"expires": 10}},
+    "sweeps": {"task": "workers.sweeps.turn", "schedule": 2.0, "options": {"expires": 4}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME_DIR / "celerybeat-schedule")
 

@@ -22,9 +22,9 @@ def page() -> Client:
 def test_a_person_logs_in_to_the_runs_and_out_again() -> None:
     builders.user("ana")
     client = Client()
-    wrong = client.post("/accounts/login/", {"username": "ana", "password": "wrong"})
+    wrong = client.post("/accounts/login/", {"login": "ana", "password": "wrong"})
     assert "do not go together" in wrong.content.decode()
-    answer = client.post("/accounts/login/", {"username": "ana", "password": "correct horse", "next": "/nodes/"})
+    answer = client.post("/accounts/login/", {"login": "ana", "password": "correct horse", "next": "/nodes/"})
     assert answer.headers["Location"] == "/nodes/"
     assert client.post("/accounts/logout/").status_code == 302
     assert client.get("/").status_code == 302
@@ -32,7 +32,7 @@ def test_a_person_logs_in_to_the_runs_and_out_again() -> None:
 
 def test_login_goes_to_no_other_site() -> None:
     builders.user("ana")
-    form = {"username": "ana", "password": "correct horse", "next": "https://elsewhere.example/"}
+    form = {"login": "ana", "password": "correct horse", "next": "https://elsewhere.example/"}
     assert Client().post("/accounts/login/", form).headers["Location"] == "/"
 
 
@@ -69,7 +69,7 @@ def test_the_list_holds_only_my_tokens(page: Client) -> None:
 
 def test_the_password_changes_and_the_person_stays_logged_in(page: Client) -> None:
     new = "a much longer one"
-    form = {"old_password": "correct horse", "new_password1": new, "new_password2": new}
-    assert page.post("/accounts/password/", form).status_code == 302
+    form = {"oldpassword": "correct horse", "password1": new, "password2": new}
+    assert page.post("/accounts/password/change/", form).status_code == 302
     assert page.get("/").status_code == 200
     assert Client().login(username="ana", password=new)

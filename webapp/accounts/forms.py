@@ -2,23 +2,37 @@
 
 from datetime import datetime, timedelta
 
+from allauth.account.forms import LoginForm as AllauthLoginForm
+from allauth.account.forms import SignupForm as AllauthSignupForm
+from allauth.core import context
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm, UsernameField
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from webapp.accounts.models import ApiToken
 from webapp.accounts.scopes import Scope
+from webapp.invitations import pending
 
 
-class LoginForm(AuthenticationForm):
-    """Django's, in our words."""
+class LoginForm(AllauthLoginForm):  # type: ignore[misc]
+    """allauth's, in our words: by user name or e-mail address."""
 
-    username = UsernameField(label=_("User name"), widget=forms.TextInput(attrs={"autofocus": True}))
-    error_messages = {
-        **AuthenticationForm.error_messages,
-        "invalid_login": _("This user name and password do not go together. Check both and try again."),
-    }
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].label = _("User name or e-mail address")
+        self.fields["login"].widget.attrs = {"autofocus": True, "autocomplete": "username"}
+        self.fields["password"].widget.attrs = {"autocomplete": "current-password"}
+        self.fields["password"].help_text = ""
+
+
+class SignupForm(AllauthSignupForm):  # type: ignore[misc]
+    """allauth's, with the address that was invited."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        invitation = pending.of(context.request)
+        if invitation is not None:
+            self.fields["email"].initial = invitation.email
 
 
 class LifetimeForm(forms.Form):

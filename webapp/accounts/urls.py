@@ -1,19 +1,19 @@
-"""Addresses of accounts."""
+"""Addresses of accounts, beside those of allauth (login, password, two-factor)."""
 
-from django.contrib.auth.views import LoginView, LogoutView
+from allauth.account.views import PasswordResetView
+from django.conf import settings
 from django.urls import path
 
-from webapp.accounts import views
-from webapp.accounts.forms import LoginForm
+from webapp.accounts import people_views, views
 
 app_name = "accounts"
-_login = LoginView.as_view(
-    template_name="accounts/login.html", authentication_form=LoginForm, redirect_authenticated_user=True
-)
+# Before allauth's, at the same address: the page says what to do where no e-mail goes out.
+_reset = PasswordResetView.as_view(extra_context={"sends_mail": bool(settings.EMAIL_URL)})
 urlpatterns = [
-    path("login/", _login, name="login"),
-    path("logout/", LogoutView.as_view(), name="logout"),
-    path("password/", views.ChangePassword.as_view(), name="password"),
+    path("password/reset/", _reset, name="reset_password"),
     path("tokens/", views.tokens, name="tokens"),
     path("tokens/<int:pk>/revoke", views.revoke_token, name="revoke_token"),
+    path("people/", people_views.people, name="people"),
+    path("people/<int:pk>/reset", people_views.reset_link, name="reset_link"),
+    path("people/<int:pk>/switch", people_views.switch, name="switch"),
 ]

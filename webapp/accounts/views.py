@@ -1,15 +1,11 @@
-"""A person's own pages: API tokens and the password."""
+"""A person's own API tokens."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.views import PasswordChangeView
-from django.contrib.messages.views import SuccessMessageMixin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -18,12 +14,6 @@ from webapp.accounts.models import ApiToken
 from webapp.accounts.signed_in import signed_in
 from webapp.audit.log import note
 from webapp.audit.models import Verb
-
-
-class ChangePassword(SuccessMessageMixin, PasswordChangeView):  # type: ignore[type-arg]
-    template_name = "accounts/password.html"
-    success_url = reverse_lazy("accounts:tokens")
-    success_message = gettext_lazy("Your password is changed.")
 
 
 @login_required

@@ -30,6 +30,15 @@ def add(project: Project, username: str, role: Role) -> Membership:
     return membership
 
 
+def join(project: Project, person: User, role: Role) -> None:
+    """Make the person a member; who is in already keeps the greater role."""
+    membership, new = Membership.objects.get_or_create(project=project, user=person, defaults={"role": role})
+    roles = list(Role)
+    if not new and roles.index(Role(membership.role)) < roles.index(role):
+        membership.role = role
+        membership.save(update_fields=["role"])
+
+
 @transaction.atomic
 def change_role(membership: Membership, role: Role) -> None:
     """Refused when it would leave the project without an admin."""
