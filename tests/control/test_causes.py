@@ -38,6 +38,15 @@ REMOTE = (
     "torch.distributed.DistBackendError: NCCL error in: x.cpp:3\nncclRemoteError: A call failed possibly due to a "
     "network error or a remote process exiting prematurely."
 )
+SIZES = (
+    "terminate called after throwing an instance of 'gloo::EnforceNotMet'\n  what():  [enforce fail at /x/gloo/"
+    "transport/tcp/pair.cc:456] op.preamble.length <= op.nbytes. 128000 vs 2. Received data size doesn't match expected size. "
+    "Is there a distributed collective mismatch in your code?"
+)
+CALLS = (
+    "RuntimeError: Detected mismatch between collectives on ranks. Rank 0 is running collective: CollectiveFingerPrint("
+    "SequenceNumber=7, OpType=ALLREDUCE), but Rank 1 is running collective: CollectiveFingerPrint(OpType=BROADCAST)."
+)
 LEFTOVER = "\n[rank1]:[W1130 09:00:00.2 ProcessGroupNCCL.cpp:15] Warning: destroy_process_group() was not called"
 
 
@@ -47,6 +56,8 @@ LEFTOVER = "\n[rank1]:[W1130 09:00:00.2 ProcessGroupNCCL.cpp:15] Warning: destro
         (NCCL, "collective_timeout"),
         (GLOO, "collective_timeout"),
         (BARRIER, "collective_timeout"),
+        (SIZES, "collective_mismatch"),
+        (CALLS, "collective_mismatch"),
         (STORE, "rendezvous"),
         (CONNECT, "rendezvous"),
         (CLOSED, "peer_gone"),
@@ -91,6 +102,7 @@ ENDS = [
     ("syntax_error", "code", {"code": 1, "signal": None, "traceback": "SyntaxError: invalid syntax"}),
     ("rendezvous", "network", {"code": 1, "signal": None, "traceback": STORE}),
     ("collective_timeout", "code", {"code": None, "signal": signal.SIGABRT, "traceback": NCCL}),
+    ("collective_mismatch", "code", {"code": None, "signal": signal.SIGABRT, "traceback": SIZES}),
     ("peer_gone", "code", {"code": 1, "signal": None, "traceback": CLOSED}),
 ]
 
@@ -109,7 +121,7 @@ def test_each_end_of_a_rank_is_told_apart_and_stands(reason, cause, exited):
     sentence, step = wording.outcome_sentence(attempt), wording.next_step(attempt)
     assert sentence
     assert step
-    assert "?" not in sentence.replace("crash?", "")
+    assert "?" not in sentence.replace("crash?", "").replace("your code?", "")
     lifecycle.request_stop(attempt.run, "ana")
     lifecycle.lose(part, silent=700)
     say(part, "rank_exited", 0, at=1.0, code=9, signal=None, traceback="KeyError: earlier than all")

@@ -14,6 +14,11 @@ _WAITED_IN_VAIN = re.compile(
     r"|failed to pass monitoredbarrier|monitoredbarrier.*timed out|gloo.*timed? ?out",
     re.IGNORECASE,
 )
+# Of gloo, which does not know whose call is the odd one, and of TORCH_DISTRIBUTED_DEBUG=DETAIL.
+_DIFFERENT = re.compile(
+    r"received data size doesn't match expected size|detected mismatch between collectives|collective mismatch",
+    re.IGNORECASE,
+)
 _NEVER_MET = re.compile(
     r"DistStoreError|RendezvousTimeoutError|RendezvousConnectionError|\d clients joined"
     r"|timed out after \d+ ?ms while trying to connect|client socket has failed to connect",
@@ -25,6 +30,7 @@ _RAISED = (
     ("out_of_memory", re.compile(r"OutOfMemoryError|CUDA out of memory|CUDA error: out of memory")),
     ("host_memory", re.compile(r"^MemoryError\b|DefaultCPUAllocator: can't alloc|Cannot allocate memory", re.M)),
     ("port_in_use", re.compile(r"EADDRINUSE|address already in use", re.I)),
+    ("collective_mismatch", _DIFFERENT),
     ("collective_timeout", _WAITED_IN_VAIN),
     ("rendezvous", _NEVER_MET),
 )

@@ -28,6 +28,10 @@ REASONS: dict[str, str | Promise] = {
     "collective_late": _lazy(
         "Rank %(late)s had not arrived when rank %(rank)s on %(node)s gave up waiting for a collective. %(text)s"
     ),
+    "collective_mismatch": _lazy(
+        "The ranks called different collectives, or one with different sizes. Rank %(rank)s on %(node)s noticed it. "
+        "%(text)s"
+    ),
     "peer_gone": _lazy("Rank %(rank)s on %(node)s lost its connection to another rank. %(text)s"),
     "no_exit_record": _lazy("Rank %(rank)s vanished without telling how it ended."),
     "launcher_killed": _lazy("The launcher on %(node)s was ended by %(signal_name)s."),
@@ -50,6 +54,7 @@ REASONS: dict[str, str | Promise] = {
     "node_removed": _lazy("%(node)s was removed from the list of nodes."),
     "attempt_unknown": _lazy("%(node)s is back but knows nothing of this run any more."),
     "secret_unreadable": _lazy("A secret of this run cannot be read: the server's SECRET_KEY has changed."),
+    "preflight": _lazy("Not started: the check of the nodes found what would break or slow it. %(text)s"),
     "user_stop": _lazy("Stopped by %(actor)s."),
     "time_limit": _lazy("Stopped at its time limit of %(seconds)s s."),
 }
@@ -69,6 +74,10 @@ NEXT_STEP: dict[str, str | Promise] = {
         "See at which step each rank stood; the one that differs is stuck or slow. Read its log."
     ),
     "collective_late": _lazy("Read the log of the rank that had not arrived: it was stuck, or had less to do."),
+    "collective_mismatch": _lazy(
+        "Make every rank take the same path through the code. "
+        "With TORCH_DISTRIBUTED_DEBUG=DETAIL in its environment torch names both calls."
+    ),
     "peer_gone": _lazy("Read the logs of the other ranks: one of them ended first. If none did, check the network."),
     "no_exit_record": _lazy("Read this rank's log and the launcher's log, then run it again."),
     "launcher_killed": _lazy("Look at the node's memory and system log, then run it again."),
@@ -91,6 +100,7 @@ NEXT_STEP: dict[str, str | Promise] = {
     "node_removed": _lazy("Run it again on the nodes that are left."),
     "attempt_unknown": _lazy("Run it again from its last checkpoint."),
     "secret_unreadable": _lazy("Run it again and give the secret anew."),
+    "preflight": _lazy("Open the check on the page Nodes, mend what it names or drain the node, then run it again."),
     "user_stop": _lazy("Run it again whenever you like."),
     "time_limit": _lazy("Give it more time, or run it again from its last checkpoint."),
 }
@@ -100,6 +110,8 @@ EVENTS: dict[str, str | Promise] = {
     "restarted": _lazy("Run again by %(actor)s, as attempt %(attempt)s."),
     "retried": _lazy("Tried again on its own, as attempt %(attempt)s."),
     "placed": _lazy("Placed on %(nodes)s, rendezvous port %(port)s."),
+    "checking": _lazy("The nodes and the links between them are checked before the start."),
+    "checked": _lazy("The nodes are checked. %(text)s"),
     "port_moved": _lazy("The rendezvous port was in use on %(node)s; trying %(port)s."),
     "accepted": _lazy("%(node)s took the order to start."),
     "launched": _lazy("%(node)s started the launcher."),
