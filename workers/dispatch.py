@@ -14,6 +14,7 @@ from webapp import queue
 from webapp.celery import app
 from webapp.nodes import acl
 from webapp.nodes.commands import drop_accepted, due, send
+from webapp.preflight.lifecycle import advance_due
 from webapp.runs import scheduler
 from webapp.runs.secrets import SecretUnreadable
 from workers.upkeep import end_settled, retire_attached, retry_failed, stop_unreadable
@@ -56,6 +57,7 @@ def sweep() -> None:
         retry_failed,
         retire_attached,
         place,
+        advance_due,
         send_commands,
         drop_accepted,
     )

@@ -1,6 +1,6 @@
 """Measures the link between this node and others over TCP: round trips, then data one way, then the other.
 
-Of a pair the node of the lower place calls. Each of the two measures what arrives; the caller also the round trips.
+Of a pair the node of the higher place calls: so the first node, where ranks meet, is called by all. Each of the two measures what arrives; the caller also the round trips.
 """
 
 import contextlib
@@ -53,7 +53,7 @@ def measure(plan: Plan, door: Door, began: float) -> dict[str, dict[str, Any]]:
             continue
         until = began + plan.limit * (turn + 1)
         peer = plan.peers[place]
-        one = _call(plan, peer, until) if plan.place < place else _answer(plan, door, place, until)
+        one = _call(plan, peer, until) if plan.place > place else _answer(plan, door, place, until)
         if one:
             found[peer.node] = one
     return found

@@ -39,16 +39,16 @@ def join(request: HttpRequest) -> JsonResponse:
     """A one-time token against credentials; see docs/wire.md."""
     address = request.META.get("REMOTE_ADDR", "")
     if _failures(address) > _MOST_FAILURES:
-        return _refusal(429, "slow_down", _("Too many refused calls from this address. Try again in a minute."))
+        return refusal(429, "slow_down", _("Too many refused calls from this address. Try again in a minute."))
     try:
         call = msgspec.json.decode(request.body, type=JoinCall)
     except msgspec.MsgspecError as error:
-        return _refusal(400, "bad_request", _("The call cannot be read: %(error)s") % {"error": error})
+        return refusal(400, "bad_request", _("The call cannot be read: %(error)s") % {"error": error})
     try:
         joined = enrol.join(call.token, call.name, call.slots, call.inventory)
     except enrol.JoinRefused as error:
         _count_failure(address)
-        return _refusal(403, "join_refused", str(error))
+        return refusal(403, "join_refused", str(error))
     note(request, Verb.NODE_JOINED, joined.node, name=_("join token"))
     return JsonResponse(
         {
@@ -61,23 +61,24 @@ def join(request: HttpRequest) -> JsonResponse:
     )
 
 
+def calling_node(request: HttpRequest) -> Node | None:
+    """The node whose token the call carries."""
+    match = re.fullmatch(r"Bearer (\S+)", request.headers.get("Authorization", ""))
+    return Node.objects.filter(token_hash=hash_token(match[1]), removed_at=None).first() if match else None
+
+
 @require_GET
 def upload(request: HttpRequest, sha256: str) -> HttpResponseBase:
     """The .tar.gz, if an attempt that is on this node now uses it."""
-    node = _node(request)
+    node = calling_node(request)
     if node is None:
-        return _refusal(401, "unknown_node", _("This node is not known or was removed. Join again."))
+        return refusal(401, "unknown_node", _("This node is not known or was removed. Join again."))
     parts = AttemptNode.objects.filter(node=node, attempt__run__spec__upload_sha256=sha256)
     part = parts.exclude(attempt__status=Status.ENDED).select_related("attempt__run").first()
     found = Upload.objects.filter(project=part.attempt.run.project_id, sha256=sha256).first() if part else None
     if found is None or not uploads.path(found).is_file():
-        return _refusal(404, "no_upload", _("No run on this node uses this upload."))
+        return refusal(404, "no_upload", _("No run on this node uses this upload."))
     return FileResponse(uploads.path(found).open("rb"), content_type="application/gzip")
-
-
-def _node(request: HttpRequest) -> Node | None:
-    match = re.fullmatch(r"Bearer (\S+)", request.headers.get("Authorization", ""))
-    return Node.objects.filter(token_hash=hash_token(match[1]), removed_at=None).first() if match else None
 
 
 def _failures(address: str) -> int:
@@ -97,5 +98,6 @@ def _count_failure(address: str) -> None:
         return
 
 
-def _refusal(status: int, code: str, sentence: str) -> JsonResponse:
+def refusal(status: int, code: str, sentence: str) -> JsonResponse:
+    """A call that is not answered, and why."""
     return JsonResponse({"code": code, "message": sentence}, status=status)

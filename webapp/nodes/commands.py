@@ -2,10 +2,12 @@
 
 import logging
 from datetime import datetime, timedelta
+from typing import Any
 
 import redis
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from trainer_agent.wire import codec, messages, names
 from webapp.nodes.models import Command, CommandKind, Node
@@ -28,6 +30,12 @@ def order(kind: CommandKind, node: Node, attempt: Attempt, **arguments: object) 
     command = Command.objects.create(node=node, attempt=attempt, attempt_key=attempt.pk, kind=kind, arguments=arguments)
     hint(SEND)
     return command
+
+
+def order_of_node(kind: CommandKind, node: Node, **arguments: object) -> None:
+    """Write an order that is about no attempt but the node itself: one of a check."""
+    Command.objects.create(node=node, attempt_key=0, kind=kind, arguments=arguments)
+    hint(SEND)
 
 
 def order_forget(node: Node, attempt_key: int) -> None:
@@ -56,6 +64,12 @@ def accept_autopsy(node: Node | None, attempt_key: int, asked: int) -> None:
     """The node has answered this question."""
     questions = Command.objects.filter(node=node, attempt_key=attempt_key, kind=CommandKind.AUTOPSY, accepted_at=None)
     questions.filter(arguments__asked=asked).update(accepted_at=timezone.now())
+
+
+def accept_check(node: Node | None, kind: CommandKind, **which: object) -> None:
+    """The node has answered this order of a check; `which` names it among its arguments."""
+    named = {f"arguments__{name}": value for name, value in which.items()}
+    Command.objects.filter(node=node, kind=kind, accepted_at=None, **named).update(accepted_at=timezone.now())
 
 
 def order_starts(attempt: Attempt) -> None:
@@ -121,8 +135,8 @@ def to_wire(command: Command) -> messages.Command | None:
         return messages.StopAttempt(
             v=messages.WIRE_VERSION, id=command.pk, attempt=command.attempt_key, **command.arguments
         )
-    if command.kind == CommandKind.AUTOPSY:
-        return _autopsy(command)
+    if command.kind in (CommandKind.AUTOPSY, CommandKind.OPEN, CommandKind.PROBE):
+        return None if timezone.now() - command.created_at > timedelta(seconds=ASKED_FOR_S) else _question(command)
     part = AttemptNode.objects.filter(attempt=command.attempt_key, node=command.node).select_related("attempt__run")
     found = part.first()
     return None if found is None else _start(command, found)
@@ -133,12 +147,18 @@ def _after(entry_id: bytes) -> str:
     return f"{moment}-{int(count) + 1}"
 
 
-def _autopsy(command: Command) -> messages.AutopsyAttempt | None:
-    if timezone.now() - command.created_at > timedelta(seconds=ASKED_FOR_S):
-        return None
-    return messages.AutopsyAttempt(
-        v=messages.WIRE_VERSION, id=command.pk, attempt=command.attempt_key, **command.arguments
-    )
+def _question(command: Command) -> messages.Command:
+    told: dict[str, Any] = {"v": messages.WIRE_VERSION, "id": command.pk, **command.arguments}
+    if command.kind == CommandKind.OPEN:
+        return messages.OpenCheck(token=_check_token(told["check"]), **told)
+    if command.kind == CommandKind.PROBE:
+        return messages.ProbePeers(**{**told, "peers": [messages.CheckPeer(**peer) for peer in told["peers"]]})
+    return messages.AutopsyAttempt(attempt=command.attempt_key, **told)
+
+
+def _check_token(check: int) -> str:
+    """What the nodes of one check show each other. Made when it is sent, so that no row holds it."""
+    return salted_hmac("paceline.preflight", str(check), algorithm="sha256").hexdigest()
 
 
 def _start(command: Command, part: AttemptNode) -> messages.StartAttempt:

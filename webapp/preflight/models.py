@@ -54,7 +54,7 @@ class CheckedNode(models.Model):
     """One node's answers. Past ones are what its links are compared with."""
 
     check_of = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="nodes")
-    place = models.PositiveIntegerField()  # of the lower one of a pair the connection comes
+    place = models.PositiveIntegerField()  # the first node is 0; of a pair the higher one calls
     node = models.ForeignKey(Node, on_delete=models.SET_NULL, null=True, related_name="checks")
     node_uid = models.CharField(max_length=16)
     node_name = models.CharField(max_length=120)

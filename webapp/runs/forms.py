@@ -91,6 +91,11 @@ class LaunchForm(forms.Form):
         label=gettext_lazy("Deep mode"),
         help_text=gettext_lazy("Off by default: it adds a hook to DDP's communication."),
     )
+    preflight = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("Pre-flight"),
+        help_text=gettext_lazy("Takes up to a minute. What is bad ends the run before it starts, and is named."),
+    )
 
     spec: RunSpec
 
@@ -159,7 +164,8 @@ class LaunchForm(forms.Form):
 
     def _asked(self) -> dict[str, Any]:
         data, source = self.cleaned_data, self.cleaned_data["source"]
-        plain = {key: data[key] for key in ("nodes", "ranks_per_node", "grace", "stop_signal", "retries", "deep")}
+        same = ("nodes", "ranks_per_node", "grace", "stop_signal", "retries", "deep", "preflight")
+        plain = {key: data[key] for key in same}
         kept = self._kept_upload() if source == "upload" and not data["folder"] else None
         return plain | {
             "argv": split(data["command"]),

@@ -47,6 +47,7 @@ def _spec_rows(spec: RunSpec) -> list[tuple[str, str]]:
             f"{spec.total_steps:,}" if spec.total_steps else _("guessed from the command, if it says so"),
         ),
         (_("Deep communication view"), _("on") if spec.deep else _("off")),
+        (_("Nodes checked first"), _("yes") if spec.preflight else _("no")),
     ]
     return [(name, value) for name, value in rows if value]
 

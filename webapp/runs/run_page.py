@@ -123,6 +123,7 @@ def banner(attempt: Attempt, ranks: list[RankState]) -> dict[str, Any] | None:
         "head": wording.outcome_sentence(attempt),
         "next": wording.NEXT_STEP.get(attempt.reason, "") if failed else "",
         "rank": guilty.rank if guilty else None,
+        "check": attempt.detail.get("check"),
         "traceback": guilty.traceback if guilty and failed else "",
     }
 

@@ -12,6 +12,7 @@ from webapp.live.publish import run_changed, wake_ingest
 from webapp.nodes.commands import order_starts
 from webapp.nodes.models import Command, CommandKind, Node, Slot
 from webapp.nodes.reach import is_clean, reachable
+from webapp.preflight import lifecycle as preflight
 from webapp.runs.models import Attempt, AttemptNode, RankState, Status
 from webapp.runs.placement import Offer, Placement, Wait, Wish, choose
 from webapp.runs.spec import RunSpec
@@ -98,9 +99,13 @@ def _place(attempt: Attempt, placement: Placement, nodes: dict[int, Node]) -> bo
         return False
     for node_rank, (node, indexes) in enumerate(placement.parts):
         _claim(attempt, node_rank, nodes[node], indexes)
-    order_starts(attempt)
     names = [nodes[node].name for node, _indexes in placement.parts]
     record(attempt, "placed", actor="scheduler", nodes=names, port=port)
+    if attempt.run.spec.get("preflight"):
+        record(attempt, "checking", actor="scheduler")
+        preflight.begin([nodes[node] for node, _indexes in placement.parts], attempt=attempt)  # its end starts it
+    else:
+        order_starts(attempt)
     wake_ingest()
     return True
 

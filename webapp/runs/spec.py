@@ -35,6 +35,7 @@ class RunSpec(BaseModel):
     timeout: Annotated[float | None, Field(gt=0, le=LONGEST_TIMEOUT_S)] = None  # seconds of running
     total_steps: Annotated[int | None, Field(gt=0, le=10**15)] = None
     deep: bool = False  # per-bucket communication hook
+    preflight: bool = False  # the nodes and their links are checked first; what is bad ends the attempt
 
     @classmethod
     def stored(cls, fields: dict[str, Any]) -> "RunSpec":
