@@ -77,15 +77,15 @@ class Lab:
         return len(self.product.api("GET", "nodes")) == self.network.nodes
 
     def _is_rank(self, entry: Path, rank: int) -> bool:
-        """The rank itself, not a child of it: its parent has no rank."""
+        """The process that trains: the child of the one that keeps its log."""
         try:
             env = (entry / "environ").read_bytes().split(b"\0")
             parent = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[1]
-            above = Path(f"/proc/{parent}/environ").read_bytes().split(b"\0")
+            above = Path(f"/proc/{parent}/cmdline").read_bytes().split(b"\0")
         except OSError:
             return False
         ours = any(one.startswith(b"PACELINE_RANK_DIR=" + os.fsencode(self.home)) for one in env)
-        return ours and b"RANK=%d" % rank in env and not any(one.startswith(b"RANK=") for one in above)
+        return ours and b"RANK=%d" % rank in env and any(one.endswith(b"/rank_entry.py") for one in above)
 
 
 @contextmanager
