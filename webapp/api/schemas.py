@@ -283,6 +283,51 @@ class NodeOut(Schema):
     inventory: dict[str, Any]
 
 
+class CheckIn(BaseModel):
+    """Nodes to check, by name or id; none: all."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    nodes: Annotated[list[str], Field(max_length=1024)] = []
+
+
+class CheckFinding(Schema):
+    """One thing that a check found. `nodes`: the one at fault first."""
+
+    level: str = Field(description="amber or red")
+    nodes: list[str]
+    sentence: str
+    next: str
+
+
+class CheckLink(Schema):
+    """One direction of the link between two nodes, over one TCP connection."""
+
+    source: str
+    target: str
+    level: str
+    error: str | None = Field(description="refused, unreachable, silent, broken or late; null when they can talk")
+    mb_s: float | None
+    rtt_ms: float | None
+    usual_mb_s: float | None = Field(description="median of this pair's earlier checks, null before there are three")
+
+
+class CheckOut(Schema):
+    """A check of nodes and their links. `done`: no more answers are waited for, `level` stands."""
+
+    id: int
+    run: str | None
+    asked_at: datetime
+    asked_by: str
+    done: bool
+    level: str | None = Field(description="green, amber or red; null until it is done")
+    sentence: str
+    nodes: list[str]
+    findings: list[CheckFinding]
+    links: list[CheckLink]
+    url: str
+
+
 class ProjectOut(Schema):
     """A project that you are in."""
 

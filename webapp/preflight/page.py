@@ -1,6 +1,6 @@
 """What the page of a check draws: the sentence, findings, the matrix of links, the nodes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.functional import Promise
@@ -17,6 +17,7 @@ from webapp.preflight.verdict import Verdict, stored
 WITH_NUMBERS = 12  # nodes whose matrix has room for numbers
 MOST_NAMED = 40  # nodes whose names fit along the picture; of more only those of bad links
 MOST_LINKS = 20
+TEXT_SHARE, MARGIN_SHARE, LONGEST_NAME = 0.018, 0.16, 14  # of the picture's width; letters
 TONES = {RED: "crit", AMBER: "warn", GREEN: "ok"}
 _STAGES: dict[str, str | Promise] = {
     Stage.OPENING: gettext_lazy("The nodes look at themselves…"),
@@ -129,8 +130,28 @@ def _picture(names: Sequence[str], verdict: Verdict, bad: dict[tuple[int, int], 
     ]
     pairs = ((a, b) for a in range(count) for b in range(count) if a != b)
     unknown = [{"x": b, "y": a} for a, b in pairs if (a, b) not in verdict.cells or _is_unknown(verdict.cells[a, b])]
-    labels = [{"at": k + 0.5, "name": name} for k, name in enumerate(names) if count <= MOST_NAMED or k in touched]
-    return {"n": count, "squares": squares, "unknown": unknown, "own": range(count), "labels": labels[:MOST_NAMED]}
+    shown_rows = range(count) if count <= MOST_NAMED else sorted(touched)
+    text = TEXT_SHARE * count
+    return {
+        "margin": MARGIN_SHARE * count,
+        "size": (1 + MARGIN_SHARE) * count,
+        "n": count,
+        "text": text,
+        "squares": squares,
+        "unknown": unknown,
+        "own": range(count),
+        "labels": _labels(names, shown_rows, text),
+    }
+
+
+def _labels(names: Sequence[str], rows: Iterable[int], height: float) -> list[dict[str, Any]]:
+    """Names beside their rows, as far as they do not overlap; the table below names all that deviates."""
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        if not found or row + 0.5 - found[-1]["at"] >= height:
+            short = names[row] if len(names[row]) <= LONGEST_NAME else names[row][: LONGEST_NAME - 1] + "…"
+            found.append({"at": row + 0.5, "name": short})
+    return found
 
 
 def _is_unknown(cell: Cell) -> bool:

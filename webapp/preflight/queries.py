@@ -30,7 +30,7 @@ def check_for(user: User, pk: int) -> Check:
 
 def may_check(user: User) -> bool:
     """Whoever may launch on the nodes may check them."""
-    return projects_where(user, Role.EDITOR).exists()
+    return user.is_superuser or projects_where(user, Role.EDITOR).exists()
 
 
 def require_may_check(user: User) -> None:
