@@ -7,6 +7,7 @@ import redis
 from django.utils import timezone
 
 from webapp.alerts import deliveries
+from webapp.audit import log as audit
 from webapp.celery import app
 from webapp.nodes import heartbeats
 from webapp.runs import lifecycle
@@ -32,6 +33,7 @@ def read_heartbeats() -> None:
     enforce_limits(now)
     remove_deleted()
     deliveries.prune(now)
+    audit.forget_old(now)
 
 
 def enforce_limits(now: datetime) -> None:

@@ -14,6 +14,8 @@ from webapp.alerts import past, queries
 from webapp.alerts.forms import IncidentRuleForm, MetricRuleForm
 from webapp.alerts.models import Kind, Rule
 from webapp.alerts.queries import project_for
+from webapp.audit.log import note
+from webapp.audit.models import Verb
 from webapp.projects.models import Project, Role
 
 RuleForm = MetricRuleForm | IncidentRuleForm
@@ -54,6 +56,7 @@ def switch(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     rule = _rule(request, slug, pk)
     rule.enabled, rule.changed_at = not rule.enabled, timezone.now()
     rule.save(update_fields=["enabled", "changed_at"])
+    note(request, Verb.RULE_CHANGED, rule.name, rule.project, detail="on" if rule.enabled else "off")
     return redirect("alerts:page", slug)
 
 
@@ -66,6 +69,7 @@ def remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         messages.error(request, _("This rule stays. You can switch it off."))
     else:
         rule.delete()
+        note(request, Verb.RULE_REMOVED, rule.name, rule.project)
     return redirect("alerts:page", slug)
 
 
@@ -75,6 +79,7 @@ def _edit(request: HttpRequest, rule: Rule) -> HttpResponse:
         saved = form.save(commit=False)
         saved.changed_at = timezone.now()
         saved.save()
+        note(request, Verb.RULE_CHANGED, saved.name, saved.project)
         messages.success(request, _("Saved. It holds for running jobs within seconds."))
         return redirect("alerts:page", rule.project.slug)
     context = {

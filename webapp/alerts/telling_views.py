@@ -15,6 +15,8 @@ from webapp.alerts import channels, deliveries, views
 from webapp.alerts.forms import ChannelChangeForm, ChannelForm, SilenceForm
 from webapp.alerts.models import Silence
 from webapp.alerts.queries import channel_of, project_for
+from webapp.audit.log import note
+from webapp.audit.models import Verb
 from webapp.projects.access import require_site_admin
 from webapp.projects.models import Role
 
@@ -29,6 +31,7 @@ def add_channel(request: HttpRequest, slug: str) -> HttpResponse:
         return views.whole(request, project, form, SilenceForm())
     given = form.cleaned_data
     channels.add(project, given["kind"], given["address"], given["secret"], given["name"])
+    note(request, Verb.CHANNEL_ADDED, given["name"] or given["kind"], project)
     messages.success(request, _("Added. Send a test to see whether messages arrive."))
     return redirect("alerts:page", slug)
 
@@ -51,6 +54,7 @@ def change_channel(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         secret=given.get("secret", ""),
         drop_secret=given.get("drop_secret", False),
     )
+    note(request, Verb.CHANNEL_CHANGED, channel.name or channel.kind, channel.project)
     messages.success(request, _("Saved. Send a test to see whether messages arrive."))
     return redirect("alerts:page", slug)
 
@@ -69,7 +73,9 @@ def test_channel(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def remove_channel(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """With its messages."""
-    channel_of(project_for(signed_in(request), slug, Role.EDITOR), pk).delete()
+    channel = channel_of(project_for(signed_in(request), slug, Role.EDITOR), pk)
+    channel.delete()
+    note(request, Verb.CHANNEL_REMOVED, channel.name or channel.kind, channel.project)
     return redirect("alerts:page", slug)
 
 
@@ -92,6 +98,7 @@ def add_silence(request: HttpRequest, slug: str) -> HttpResponse:
         reason=given["reason"],
         created_by=user.username,
     )
+    note(request, Verb.SILENCED, given["reason"], project)
     return redirect("alerts:page", slug)
 
 
@@ -109,4 +116,5 @@ def end_silence(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         silence.delete()
     else:
         Silence.objects.filter(pk=pk, until__gt=now).update(until=now)
+    note(request, Verb.UNSILENCED, silence, project)
     return redirect("alerts:page", slug)

@@ -40,6 +40,7 @@ class Verb(models.TextChoices):
     NODE_UNDRAINED = "node.undrained", _("let a node take runs again")
     NODE_REMOVED = "node.removed", _("removed a node")
     CHANNEL_ADDED = "channel.added", _("added a channel for alerts")
+    CHANNEL_CHANGED = "channel.changed", _("changed a channel for alerts")
     CHANNEL_REMOVED = "channel.removed", _("removed a channel for alerts")
     RULE_CHANGED = "rule.changed", _("changed an alert rule")
     RULE_REMOVED = "rule.removed", _("removed an alert rule")
