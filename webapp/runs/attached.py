@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from trainer_agent.wire.messages import Event, Inventory
 from webapp.accounts.models import User
+from webapp.history.record import note_spec
 from webapp.nodes.enrol import Joined, admit_attached
 from webapp.nodes.reach import is_reachable
 from webapp.projects.models import Project
@@ -68,7 +69,7 @@ def _run(call: Call) -> Run:
         found = Run.objects.filter(project=call.project, job_key=call.job, deleted_at=None).first()
         if found is not None:
             return found
-    return Run.objects.create(
+    run = Run.objects.create(
         project=call.project,
         owner=call.owner,
         name=call.name,
@@ -77,6 +78,8 @@ def _run(call: Call) -> Run:
         job_key=call.job,
         status=Status.STARTING,
     )
+    note_spec(run)
+    return run
 
 
 def _attempt(run: Run, call: Call) -> Attempt:

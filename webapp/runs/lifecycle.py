@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from webapp.accounts.models import User
+from webapp.history.record import note_spec
 from webapp.nodes.commands import withdraw_start
 from webapp.nodes.models import Command, CommandKind
 from webapp.projects.models import Project
@@ -60,6 +61,7 @@ def create(*, project: Project, owner: User, name: str, spec: RunSpec, secrets: 
             total_steps=spec.total_steps,
         )
         keep(run, secrets)
+        note_spec(run)
         _new_attempt(run, "created", owner.username)
     return run
 

@@ -17,6 +17,7 @@ from webapp.telemetry.store import compact
 from workers.ingest.apply import Applied, apply
 from workers.ingest.frames import Frames
 from workers.ingest.lease import hold
+from workers.ingest.metric_values import MetricValues
 from workers.ingest.summary import Summary
 from workers.ingest.window import Window
 
@@ -37,6 +38,7 @@ class Held:
         self.window = Window(attempt.world_size, attempt.first_step)
         self.frames = Frames(attempt, self.window)
         self.summary = Summary(attempt)
+        self.metric_values = MetricValues(attempt)
         self.tails = 0
         self._oldest = time.monotonic()
         self._noted = 0.0
@@ -46,6 +48,7 @@ class Held:
         """Read from the database what an earlier process left."""
         self.window.fill(self.attempt)
         self.summary.fill()
+        self.metric_values.fill()
         self.tails = Tail.objects.filter(attempt=self.attempt).count()
         self.look()
 
@@ -74,6 +77,7 @@ class Held:
         self.window.add(done.points, now)
         self.frames.logs(done.log_ends)
         self.summary.add(done.points)
+        self.metric_values.add(done.points)
         self._to_note |= bool(done.points or done.log_ends)
         return done
 
@@ -92,13 +96,17 @@ class Held:
         self.compact(now)
 
     def note(self, now: float) -> None:
-        """The list row, if it is time and something is new."""
-        if not self._to_note or now - self._noted < NOTE_EVERY_S:
+        """The list row and what metrics came to, if it is time and something is new."""
+        values = self.metric_values.is_due(now) or (self.metric_values.pending and self.is_over())
+        if not (self._to_note or values) or now - self._noted < NOTE_EVERY_S:
             return
         with transaction.atomic():
             hold(self.attempt, self.holder)
             fields = self.summary.fields(self.window.blocks.get(STEP_END))
-            note_data(self.attempt, now=timezone.now(), **fields)
+            if self._to_note:
+                note_data(self.attempt, now=timezone.now(), **fields)
+            if values:
+                self.metric_values.write(now)
         self._noted, self._to_note = now, False
 
     def compact(self, now: float) -> None:
@@ -120,7 +128,7 @@ class Held:
 
     def finish(self) -> bool:
         """Mark an attempt that is over and wholly in segments; True when it needs serving no more."""
-        if not self.is_over() or self.tails or self._to_note:
+        if not self.is_over() or self.tails or self._to_note or self.metric_values.pending:
             return False
         with transaction.atomic():
             hold(self.attempt, self.holder)
