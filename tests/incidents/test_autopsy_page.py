@@ -6,9 +6,10 @@ import pytest
 from tests import builders
 from tests.api.asking import asker
 from tests.control.cluster import say
-from tests.incidents.test_who_hangs import behind, rank
+from tests.incidents.test_who_hangs import behind, flight, rank
 from tests.pages.people import team
-from webapp.incidents.models import Autopsy
+from webapp.incidents import autopsy
+from webapp.incidents.models import Autopsy, AutopsyRank
 from webapp.runs.models import Attempt
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_client")]
@@ -74,3 +75,36 @@ def test_the_api_asks_and_tells_the_same(people, attempt):
     assert asker("viewer").post(f"/runs/{attempt.run.uid}/autopsy").status_code == 403
     Attempt.objects.filter(pk=attempt.pk).update(status="ended")
     assert asker("editor").post(f"/runs/{attempt.run.uid}/autopsy").status_code == 409
+
+
+def frames(number: int) -> list[dict]:
+    """A deep stack, as a real one is."""
+    return [{"name": f"call_{depth}", "filename": f"/srv/code/part{number}.py", "line": depth} for depth in range(30)]
+
+
+def test_a_thousand_ranks_keep_what_they_say_alike_once_and_make_a_small_page(people):
+    attempt = builders.running_attempt(nodes=1, ranks_per_node=4, in_project=people.project)
+    row = Autopsy.objects.create(attempt=attempt)
+    part = attempt.parts.get()
+    waits = [{"thread": f"Thread-{number}", "frames": frames(number)} for number in range(12)]
+    for number in range(4):
+        facts = rank(stacks=waits, flight=flight(9)) if number != 2 else behind(flight=flight(8))
+        say(part, "autopsy", number, asked=row.pk, **msgspec.to_builtins(facts))
+    assert row.pieces.count() == 12 + 1 + 1 + 1 + 1  # stacks, one that is behind, two collectives, the groups
+    waiting = AutopsyRank.objects.get(rank=0)
+    AutopsyRank.objects.bulk_create(
+        AutopsyRank(autopsy=row, rank=number, facts=waiting.facts) for number in range(4, 1000)
+    )
+    assert [stack["frames"] for stack in autopsy.told(row)[999]["stacks"]] == [frames(number) for number in range(12)]
+    viewer = people.client("viewer")
+    answer = viewer.get(f"/autopsies/{row.pk}/")
+    text = answer.content.decode()
+    assert len(answer.content) < 300_000
+    assert "Rank 2 did not come along" in text
+    assert '<li class="badge">3–999</li>' in text
+    assert "1 to 100 of 1,000 ranks" in text
+    assert text.index(">2</td>") < text.index(">0</td>")
+    assert ">999</td>" in viewer.get(f"/autopsies/{row.pk}/?page=10").content.decode()
+    (told,) = asker("viewer").get(f"/runs/{attempt.run.uid}/autopsies?first_rank=950").json()
+    assert list(told["ranks"]) == [str(number) for number in range(950, 1000)]
+    assert told["ranks"]["950"]["stacks"][0]["frames"] == waits[0]["frames"]

@@ -17,7 +17,7 @@ from webapp.incidents.models import Autopsy
 from webapp.projects.models import Role
 
 router = Router(tags=["incidents"])
-MOST = 20
+MOST, MOST_RANKS = 20, 100
 
 
 @router.post(
@@ -35,13 +35,13 @@ def ask(request: HttpRequest, run_id: str) -> Status[dict[str, Any]]:
 
 
 @router.get("/{run_id}/autopsies", response={200: list[AutopsyOut], 404: Failure}, summary="What ranks were doing")
-def autopsies(request: HttpRequest, run_id: str) -> list[dict[str, Any]]:
-    """The newest ones first."""
+def autopsies(request: HttpRequest, run_id: str, first_rank: int = 0) -> list[dict[str, Any]]:
+    """The newest ones first, each with the facts of 100 ranks from `first_rank` on."""
     rows = Autopsy.objects.filter(attempt__run=run_named(request, run_id)).select_related("attempt__run")[:MOST]
-    return [_shown(row) for row in rows]
+    return [_shown(row, first_rank) for row in rows]
 
 
-def _shown(row: Autopsy) -> dict[str, Any]:
+def _shown(row: Autopsy, first_rank: int = 0) -> dict[str, Any]:
     found = autopsy.answers(row)
     complete = autopsy.is_complete(row, found, timezone.now())
     if complete and not row.verdict:
@@ -56,5 +56,5 @@ def _shown(row: Autopsy) -> dict[str, Any]:
         "sentence": words.head(row.verdict) if row.verdict else "",
         "answered": autopsy.who_answered(found),
         "verdict": row.verdict,
-        "ranks": {str(one.rank): one.facts for one in row.ranks.all()},
+        "ranks": {str(rank): facts for rank, facts in autopsy.told(row, first_rank, MOST_RANKS).items()},
     }

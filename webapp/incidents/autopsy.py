@@ -13,7 +13,8 @@ from django.utils.translation import ngettext
 from trainer_agent.wire.messages import Event
 from webapp.incidents.hang.facts import Facts, facts_of
 from webapp.incidents.hang.verdict import Verdict, judge
-from webapp.incidents.models import Autopsy, AutopsyRank, Incident
+from webapp.incidents.models import Autopsy, AutopsyPiece, AutopsyRank, Incident
+from webapp.incidents.pieces import put_together, taken_apart
 from webapp.nodes.commands import accept_autopsy, order
 from webapp.nodes.models import CommandKind
 from webapp.nodes.reach import is_reachable
@@ -65,14 +66,24 @@ def take(part: AttemptNode, asked: int, event: Event) -> None:
         return
     accept_autopsy(part.node, part.attempt_id, asked)
     facts = msgspec.to_builtins(facts_of({**event.data, "log": _redacted(part.attempt, event.data.get("log"))}))
-    AutopsyRank.objects.update_or_create(autopsy=row, rank=event.rank, defaults={"facts": facts})
+    rest, pieces = taken_apart(facts)
+    new = [AutopsyPiece(autopsy=row, digest=digest, content=content) for digest, content in pieces.items()]
+    AutopsyPiece.objects.bulk_create(new, ignore_conflicts=True)
+    AutopsyRank.objects.update_or_create(autopsy=row, rank=event.rank, defaults={"facts": rest})
     if row.ranks.count() >= part.attempt.ranks.count():
         hint(CONCLUDE, row.pk)
 
 
+def told(row: Autopsy, first: int = 0, most: int | None = None) -> dict[int, dict[str, Any]]:
+    """Rank -> its facts as it told them, of at most `most` ranks from `first` on."""
+    pieces = dict(row.pieces.values_list("digest", "content"))
+    found = row.ranks.filter(rank__gte=first).order_by("rank")[:most]
+    return {one.rank: put_together(one.facts, pieces) for one in found}
+
+
 def answers(row: Autopsy) -> Answers:
     """What is known now."""
-    ranks = {one.rank: facts_of(one.facts) for one in row.ranks.all()}
+    ranks = {rank: facts_of(facts) for rank, facts in told(row).items()}
     places = dict(RankState.objects.filter(attempt=row.attempt_id).values_list("rank", "node_rank"))
     now = timezone.now()
     away = {
@@ -111,8 +122,8 @@ def stored(verdict: Verdict) -> dict[str, Any]:
 
 def who_answered(found: Answers) -> str:
     """“3 of 4 ranks answered.” and what is known of the others."""
-    told = {"n": len(found.ranks), "all": found.asked}
-    text = ngettext("%(n)s of %(all)s rank answered.", "%(n)s of %(all)s ranks answered.", found.asked) % told
+    numbers = {"n": len(found.ranks), "all": found.asked}
+    text = ngettext("%(n)s of %(all)s rank answered.", "%(n)s of %(all)s ranks answered.", found.asked) % numbers
     if found.silent:
         ranks = ", ".join(map(str, sorted(found.silent)[:8])) + (", …" if len(found.silent) > 8 else "")
         why = _("their node cannot be reached") if found.silent <= found.unreachable else _("their node said nothing")

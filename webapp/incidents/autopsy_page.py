@@ -1,9 +1,10 @@
-"""What the page of an autopsy says: one sentence, ranks at the same place together, a line per rank, last log lines."""
+"""What the page of an autopsy says: one sentence, ranks at the same place together, ranks in pages, last log lines."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -14,7 +15,7 @@ from webapp.incidents.hang.facts import Facts, Frame
 from webapp.incidents.hang.stacks import Group, groups, is_own
 from webapp.incidents.models import Autopsy
 
-MOST_GROUPS, MOST_RANKS, MOST_LOGS = 12, 256, 8
+MOST_GROUPS, MOST_BADGES, MOST_LOGS, PAGE_SIZE = 12, 40, 8, 100
 _STATES: dict[str, str | Promise] = {
     "R": gettext_lazy("runs"),
     "S": gettext_lazy("sleeps"),
@@ -25,14 +26,19 @@ _STATES: dict[str, str | Promise] = {
 }
 
 
-def page(row: Autopsy, now: datetime) -> dict[str, Any]:
-    """Everything that templates/incidents/autopsy.html draws. Judges, if all is in and nobody has."""
+def page(row: Autopsy, now: datetime, number: str = "") -> dict[str, Any]:
+    """Everything that templates/incidents/autopsy.html draws. Judges, if all is in and nobody has.
+
+    `number`: of the page of ranks.
+    """
     found = autopsy.answers(row)
     complete = autopsy.is_complete(row, found, now)
     if complete and not row.verdict:
         autopsy.conclude(row, found)
     told = row.verdict
     culprits = frozenset(told.get("ranks", ()))
+    together = groups(found.ranks)
+    ranks = Paginator(sorted(found.ranks, key=lambda rank: (rank not in culprits, rank)), PAGE_SIZE).get_page(number)
     return {
         "autopsy": row,
         "run": row.attempt.run,
@@ -41,21 +47,46 @@ def page(row: Autopsy, now: datetime) -> dict[str, Any]:
         "next": words.next_step(told) if told else "",
         "tone": "info" if not told or told["kind"] in ("moving", "over") else "crit",
         "answered": autopsy.who_answered(found) if found.ranks or complete else "",
-        "calls": [{**call, "place": words.place(call["frame"])} for call in told.get("calls", ())],
-        "groups": [_group(group, culprits) for group in groups(found.ranks)[:MOST_GROUPS]],
-        "ranks": [_rank(rank, found.ranks[rank], culprits) for rank in sorted(found.ranks)[:MOST_RANKS]],
-        "hidden_ranks": max(0, len(found.ranks) - MOST_RANKS),
+        "calls": [_call(call) for call in told.get("calls", ())],
+        "groups": [_group(group, culprits) for group in together[:MOST_GROUPS]],
+        "hidden_groups": max(0, len(together) - MOST_GROUPS),
+        "page": ranks,
+        "ranks": [_rank(rank, found.ranks[rank], culprits) for rank in ranks],
         "logs": _logs(found.ranks, culprits),
     }
 
 
 def _group(group: Group, culprits: Collection[int]) -> dict[str, Any]:
     frames = [_frame(frame) for frame in group.frames]
-    return {"ranks": _badges(group.ranks, culprits), "n": len(group.ranks), "frames": frames}
+    badges = _badges(group.ranks, culprits)
+    hidden = max(0, len(badges) - MOST_BADGES)
+    return {"badges": badges[:MOST_BADGES], "hidden": hidden, "n": len(group.ranks), "frames": frames}
 
 
 def _badges(ranks: Iterable[int], culprits: Collection[int]) -> list[dict[str, Any]]:
-    return [{"rank": rank, "guilty": rank in culprits} for rank in ranks][:MOST_RANKS]
+    """Ranks that follow each other in one badge, the culprits first."""
+    stretches: list[list[int]] = []
+    for rank in ranks:
+        if stretches and rank == stretches[-1][-1] + 1 and (rank in culprits) == (rank - 1 in culprits):
+            stretches[-1].append(rank)
+        else:
+            stretches.append([rank])
+    found = [{"ranks": _stretch(part), "guilty": part[0] in culprits} for part in stretches]
+    return sorted(found, key=lambda badge: not badge["guilty"])
+
+
+def _stretch(ranks: Sequence[int]) -> str:
+    return str(ranks[0]) if len(ranks) == 1 else f"{ranks[0]}–{ranks[-1]}"
+
+
+def _call(call: dict[str, Any]) -> dict[str, Any]:
+    badges = _badges(call["ranks"], ())
+    return {
+        **call,
+        "badges": badges[:MOST_BADGES],
+        "hidden": len(badges) > MOST_BADGES,
+        "place": words.place(call["frame"]),
+    }
 
 
 def _rank(rank: int, facts: Facts, culprits: Collection[int]) -> dict[str, Any]:

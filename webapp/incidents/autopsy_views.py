@@ -35,5 +35,5 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
     """One autopsy; for the live update only what was found."""
     row = queries.autopsy_for(signed_in(request), pk, Role.VIEWER)
     live = request.headers.get("HX-Request") == "true"
-    context = autopsy_page.page(row, timezone.now())
+    context = autopsy_page.page(row, timezone.now(), request.GET.get("page", ""))
     return render(request, "incidents/autopsy_found.html" if live else "incidents/autopsy.html", context)

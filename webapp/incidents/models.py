@@ -103,8 +103,22 @@ class Autopsy(models.Model):
         return f"autopsy of {self.attempt_id}"
 
 
+class AutopsyPiece(models.Model):
+    """What several ranks of an autopsy told alike: frames of a thread, a collective; see `pieces.py`."""
+
+    autopsy = models.ForeignKey(Autopsy, on_delete=models.CASCADE, related_name="pieces")
+    digest = models.CharField(max_length=32)
+    content = models.JSONField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["autopsy", "digest"], name="one_piece_per_digest")]
+
+    def __str__(self) -> str:
+        return self.digest
+
+
 class AutopsyRank(models.Model):
-    """What one rank was doing; see `hang/facts.py`. A row of its own, for an attempt may have a thousand."""
+    """What one rank was doing; see `hang/facts.py`, with its pieces taken out. An attempt may have a thousand."""
 
     autopsy = models.ForeignKey(Autopsy, on_delete=models.CASCADE, related_name="ranks")
     rank = models.PositiveIntegerField()
