@@ -1,6 +1,6 @@
 """One run of the matrix: what is done to it, and what should be said of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 STEP_MS = 100
 RANKS = 4
@@ -33,7 +33,11 @@ class Case:
     ranks: int = RANKS
     hangs: bool = False
     model_mb: float = 2.0
-    allowed: tuple[str, ...] = field(default=())  # kinds that are true too, and neither asked for nor false
+
+    @property
+    def is_alone(self) -> bool:
+        """It needs the lab for itself, a rank or two on each node. All others go on one node, a few of them at once."""
+        return bool(self.act[0]) or self.hangs or self.ranks > RANKS or not self.fault
 
     @property
     def is_healthy(self) -> bool:

@@ -2,12 +2,16 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 from benchmarks.detect.case import RANKS, STEP_MS, Case, Expected, late, of_job, stands
+from benchmarks.detect.ended import FAILED
 
 SHARES = (5, 8, 15, 50, 200)  # per cent of the step
 _AFTER = {5: 90, 8: 70}  # steps that a small fault is given
 _AFTER_ALL = 60
+_AFTER_NETWORK = 100  # which is placed by samples that come once a second
+_AFTER_LOSS = 180  # for a few lost packets take no time, only their share is told
 _BASELINE = 105  # steps before a change of the whole job, whose past must be known
 _HANG_STEPS = 100_000
 
@@ -25,14 +29,14 @@ def cases(seed: int) -> Iterator[Case]:
 
 
 def quick(seed: int) -> list[Case]:
-    """Four runs without the lab, which go at the same time."""
+    """Four runs without the lab, which go at the same time. Few ranks, since each of them costs seconds to start."""
     chance = random.Random(seed)
     rank, other = chance.randrange(3), chance.randrange(3)
     return [
-        Case("healthy", seed, 160, ranks=3),
+        Case("healthy", seed, 160, ranks=2),
         _slow(seed, "backward", rank, 100, 60, 160, ranks=3),
         _slow(seed, "data", other, 50, 60, 160, ranks=3),
-        _all_slow(seed, 110, 200, ranks=3),
+        _all_slow(seed, _BASELINE, _BASELINE + _AFTER_ALL, ranks=2),
     ]
 
 
@@ -89,7 +93,6 @@ def _passing(seed: int, chance: random.Random) -> Iterator[Case]:
 
 def _network(seed: int, chance: random.Random) -> Iterator[Case]:
     onset = _BASELINE + chance.randint(0, 20)
-    end = onset + _AFTER_ALL
     kinds = ("network",)
     node = chance.randrange(RANKS)
     a, b = node, (node - 1) % RANKS  # the way that the ring of all-reduce sends
@@ -97,6 +100,7 @@ def _network(seed: int, chance: random.Random) -> Iterator[Case]:
 
     def case(row: str, subjects: tuple[str, ...], what: str, *numbers: int) -> Case:
         expected = (Expected(kinds, subjects, ("network",)),)
+        end = onset + (_AFTER_LOSS if what == "lose" else _AFTER_NETWORK)
         return Case(row, seed, end, expected, act=(what, numbers), onset=onset)
 
     yield case("network card 200 Mbit", of_node, "cap", node, 200)
@@ -108,6 +112,7 @@ def _network(seed: int, chance: random.Random) -> Iterator[Case]:
 
 
 def _hangs(seed: int, chance: random.Random) -> Iterator[Case]:
+    """A rank that is gone, and for gloo one that sends too much, end the run: then its end has to say so."""
     step, rank = chance.randint(60, 90), chance.randrange(RANKS)
     name, node = (f"rank {rank}",), (f"node {rank}", f"rank {rank}", "job")
 
@@ -121,6 +126,9 @@ def _hangs(seed: int, chance: random.Random) -> Iterator[Case]:
     yield by_script("hang: sleeps", "hang")
     yield by_script("hang: holds the interpreter", "spin_gil")
     yield by_script("hang: collective left out", "skip")
-    yield by_script("hang: other size", "mismatch")
+    different = of_job((FAILED,), "collective_mismatch")
+    yield replace(by_script("hang: other size", "mismatch"), expected=(different,))
     yield by_lab("hang: stopped", name, "stop")
     yield by_lab("hang: cable pulled", node, "cut")
+    killed = Expected((FAILED,), name, ("killed_by_signal",))
+    yield replace(by_lab("hang: killed", name, "kill"), expected=(killed,))

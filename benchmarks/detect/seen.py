@@ -10,7 +10,9 @@ from benchmarks.detect.case import Case
 
 @dataclass(frozen=True, slots=True)
 class Spotted:
-    """One incident, as it stood in the end. `at` is the time of its opening, epoch seconds."""
+    """One incident, as it stood in the end. `at` is the time of its opening, epoch seconds; `limit_s` of a hang: for so
+    long nothing may move before it is called one.
+    """
 
     kind: str
     subject: str
@@ -19,6 +21,7 @@ class Spotted:
     opened_step: int | None
     slowdown: float
     sentence: str
+    limit_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,4 +58,5 @@ def spotted(incident: dict[str, Any]) -> Spotted:
         incident["opened_step"],
         incident["slowdown"],
         incident["sentence"],
+        incident["evidence"].get("limit_s", 0.0),
     )

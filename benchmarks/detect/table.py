@@ -39,6 +39,10 @@ def explain(verdict: Verdict) -> Iterator[str]:
         elif not found.right_subject or (expected.causes and not found.right_cause):
             wanted = f"{' or '.join(expected.subjects)} by {' or '.join(expected.causes)}"
             yield f"    wanted {wanted}; told: {_words(found)}"
+        elif found.is_hang:
+            yield f"    {found.after_limit_s:+.1f} s after the limit of {found.spotted.limit_s:g} s: {_words(found)}"
+    for one in verdict.abstained:
+        yield f"    abstained: {one.sentence}"
     for one in verdict.false:
         yield f"    false: {one.kind} of {one.subject}, since step {one.opened_step}: {one.sentence}"
 

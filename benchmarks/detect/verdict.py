@@ -8,6 +8,7 @@ import numpy as np
 from benchmarks.detect.case import Expected
 from benchmarks.detect.seen import Seen, Spotted
 
+_ABSTAINS = "telemetry"
 _SOON = 1.0  # seconds by which clocks and the moment of an act may be off
 
 
@@ -28,14 +29,24 @@ class Found:
     def right_cause(self) -> bool:
         return self.spotted is not None and self.spotted.cause in self.expected.causes
 
+    @property
+    def is_hang(self) -> bool:
+        return self.spotted is not None and self.spotted.kind == "hang"
+
+    @property
+    def after_limit_s(self) -> float:
+        """Of a hang: seconds from the moment at which it was one by definition."""
+        return self.seconds - self.spotted.limit_s if self.spotted else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Of one run."""
+    """Of one run. `abstained`: it was said that numbers are missing, which blames nobody."""
 
     seen: Seen
     found: tuple[Found, ...]
     false: tuple[Spotted, ...]
+    abstained: tuple[Spotted, ...] = ()
 
 
 def verdict(seen: Seen) -> Verdict:
@@ -49,8 +60,9 @@ def verdict(seen: Seen) -> Verdict:
             found.append(Found(expected, one, seen.steps_until(one.at), max(0.0, one.at - seen.began_at)))
         else:
             found.append(Found(expected, None))
-    false = tuple(one for one in left if one.kind not in seen.case.allowed)
-    return Verdict(seen, tuple(found), false)
+    abstained = tuple(one for one in left if one.kind == _ABSTAINS)
+    false = tuple(one for one in left if one.kind != _ABSTAINS)
+    return Verdict(seen, tuple(found), false, abstained)
 
 
 def scores(verdicts: Iterable[Verdict]) -> dict[str, float | int | None]:
@@ -61,8 +73,8 @@ def scores(verdicts: Iterable[Verdict]) -> dict[str, float | int | None]:
     false = sum(len(one.false) for one in verdicts)
     healthy = [one for one in verdicts if one.seen.case.is_healthy]
     rank_steps = sum(len(one.seen.clock) * one.seen.case.ranks for one in healthy)
-    hung = [found.seconds for one in verdicts if one.seen.case.hangs for found in one.found if found.spotted]
-    late = [found.steps for one in verdicts if not one.seen.case.hangs for found in one.found if found.spotted]
+    hung = [found for found in told if found.is_hang]
+    late = [found for one in verdicts if not one.seen.case.hangs for found in one.found if found.spotted]
     with_cause = [found for found in told if found.expected.causes]
     return {
         "recall": _share(len(told), len(asked)),
@@ -70,8 +82,10 @@ def scores(verdicts: Iterable[Verdict]) -> dict[str, float | int | None]:
         "rank_accuracy": _right(told, "rank "),
         "link_accuracy": _right(told, "link ", "node "),
         "cause_accuracy": _share(sum(found.right_cause for found in with_cause), len(with_cause)),
-        "p95_delay_steps": round(float(np.quantile(late, 0.95)), 1) if late else None,
-        "hang_delay_s": round(max(hung), 1) if hung else None,
+        "p95_delay_steps": round(float(np.quantile([found.steps for found in late], 0.95)), 1) if late else None,
+        "p95_delay_s": round(float(np.quantile([found.seconds for found in late], 0.95)), 1) if late else None,
+        "hang_delay_s": round(max(found.seconds for found in hung), 1) if hung else None,
+        "hang_after_limit_s": round(max(found.after_limit_s for found in hung), 1) if hung else None,
         "false_per_10000_rank_steps": round(1e4 * sum(len(one.false) for one in healthy) / rank_steps, 2)
         if rank_steps
         else None,

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.detect.case import STEP_MS, Case
+from benchmarks.detect.ended import FAILED, ended
 from benchmarks.detect.seen import Seen, spotted
 from benchmarks.product import REPO, Product
 from tests.lab.lab import INTERFACE, Lab
 from tests.lab.starve import Starved
 
+NODES = 4  # of the lab
 SCRIPT = REPO / "examples" / "faulty.py"
 ENDS_WITHIN_S = 600.0
 HANGS_FOR_S = 40.0  # that a hang may take to be told
@@ -62,6 +64,9 @@ def act(lab: Lab, name: str, numbers: tuple[int, ...]) -> Undo:
         pid = lab.pid_of(numbers[0])
         os.kill(pid, signal.SIGSTOP)
         return lambda: os.kill(pid, signal.SIGCONT)
+    if name == "kill":
+        os.kill(lab.pid_of(numbers[0]), signal.SIGKILL)
+        return lambda: None
     if name == "burn":
         return subprocess.Popen([sys.executable, "-c", "while True: pass"]).kill
     getattr(lab.network, name)(*numbers)
@@ -70,12 +75,13 @@ def act(lab: Lab, name: str, numbers: tuple[int, ...]) -> Undo:
 
 def _asked(case: Case, *, in_lab: bool) -> dict[str, Any]:
     env = {"OMP_NUM_THREADS": "1", "FAULT": case.fault, "MODEL_MB": f"{case.model_mb}"}
-    nodes = min(case.ranks, 4) if in_lab else 1
+    nodes = min(case.ranks, NODES) if in_lab and case.is_alone else 1
+    on_nodes = INTERFACE if in_lab else {}
     return {
         "project": "demo",
         "name": f"{case.row}, seed {case.seed}",
         "argv": [str(SCRIPT), "--steps", str(case.steps), "--step-ms", str(STEP_MS)],
-        "env": {**env, **(INTERFACE if in_lab else {})},
+        "env": {**env, **on_nodes},
         "nodes": nodes,
         "ranks_per_node": case.ranks // nodes,
         "grace": 2,
@@ -94,6 +100,8 @@ def _seen(product: Product, run: str, case: Case, acted_at: float | None) -> See
         time.sleep(_LOOKS_AGAIN_S)
     clock = tuple(value for _, value in product.api("GET", f"runs/{run}/metrics?name=clock&rank=0")["points"])
     incidents = tuple(spotted(one) for one in product.api("GET", f"runs/{run}/incidents"))
+    if any(expected.is_of(FAILED) for expected in case.expected):
+        incidents += ended(shown)
     return Seen(case, incidents, clock, acted_at, shown["sentence"])
 
 

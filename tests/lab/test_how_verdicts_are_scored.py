@@ -34,6 +34,11 @@ def test_another_rank_in_place_of_the_right_one_is_found_but_wrong() -> None:
     assert (score["recall"], score["rank_accuracy"]) == (1, 0)
 
 
+def test_a_word_that_numbers_are_missing_blames_nobody_and_is_no_false_alarm() -> None:
+    told = verdict(slow(said(), said("telemetry", "job", "unknown", at=8.0)))
+    assert (len(told.false), len(told.abstained)) == (0, 1)
+
+
 def test_false_alarms_of_healthy_runs_are_counted_by_rank_steps() -> None:
     healthy = Seen(Case("healthy", 0, 100), (said(),), CLOCK, None, "")
     assert scores([verdict(healthy)])["false_per_10000_rank_steps"] == 25
