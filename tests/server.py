@@ -51,7 +51,7 @@ def web_server() -> Iterator[str]:
 
 def _answers(url: str) -> bool:
     try:
-        httpx.get(f"{url}/api/v1/openapi.json", timeout=2)
+        httpx.get(f"{url}/api/v1/openapi.json", timeout=10)
     except httpx.HTTPError:
         return False
     return True

@@ -12,8 +12,10 @@ from trainer_agent.cli.logs import logs
 from trainer_agent.cli.metrics import metrics
 from trainer_agent.cli.nodes import drain, nodes, undrain
 from trainer_agent.cli.output import json_option
+from trainer_agent.cli.preflight import preflight
 from trainer_agent.cli.runs import ls, show, stop
 from trainer_agent.cli.submit import submit
+from trainer_agent.cli.sweep import sweep
 from trainer_agent.cli.token import token
 from trainer_agent.cli.wait import wait
 
@@ -24,8 +26,8 @@ def paceline() -> None:
     """Launch and watch distributed training. The server is PACELINE_URL, or the one of `paceline login`."""
 
 
-RUNS = (submit, attach, ls, show, wait, stop, logs, metrics, incidents, export)
-NODES = (join, nodes, drain, undrain)
+RUNS = (submit, sweep, attach, ls, show, wait, stop, logs, metrics, incidents, export)
+NODES = (join, nodes, preflight, drain, undrain)
 for command in (login, token, *RUNS, *NODES):
     paceline.add_command(command)
 

@@ -14,8 +14,8 @@ from trainer_agent.cli.upload import upload_folder
 Pairs = dict[str, str]
 
 
-def _pairs(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> Pairs:
-    """`K=V`, many times."""
+def pairs(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> Pairs:
+    """`K=V`, many times. Only the first `=` counts."""
     found: Pairs = {}
     for text in values:
         name, equals, value = text.partition("=")
@@ -32,10 +32,10 @@ def _secrets(context: click.Context, parameter: click.Parameter, values: tuple[s
         if "=" not in text and text not in os.environ:
             raise click.BadParameter(f"{text} is not set in this environment; set it, or write {text}=VALUE.")
         full.append(text if "=" in text else f"{text}={os.environ[text]}")
-    return _pairs(context, parameter, tuple(full))
+    return pairs(context, parameter, tuple(full))
 
 
-def _options(command: Callable[..., None]) -> Callable[..., None]:
+def run_options(command: Callable[..., None]) -> Callable[..., None]:
     folder = click.Path(exists=True, file_okay=False, path_type=Path)
     for option in reversed(
         [
@@ -43,7 +43,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--name", help="The script's name when left out."),
             click.option("--nodes", type=int, default=1, show_default=True),
             click.option("--ranks-per-node", type=int, default=1, show_default=True),
-            click.option("--env", multiple=True, callback=_pairs, metavar="K=V"),
+            click.option("--env", multiple=True, callback=pairs, metavar="K=V"),
             click.option("--secret", "secrets", multiple=True, callback=_secrets, metavar="K[=V]"),
             click.option("--workdir", help="Run in this folder of every node."),
             click.option("--git", "git_url", help="Clone this URL on every node and run there."),
@@ -53,6 +53,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--retries", type=int, default=0, show_default=True, help="New attempts after a failure."),
             click.option("--timeout", type=float, help="Stop after this many seconds of running."),
             click.option("--deep", is_flag=True, help="Measure every gradient bucket; costs a little speed."),
+            click.option("--preflight", is_flag=True, help="Check the nodes first; what is bad ends the run."),
         ]
     ):
         command = option(command)
@@ -60,10 +61,20 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@_options
+@run_options
 @json_option
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- SCRIPT [ARGUMENT]...")
-def submit(
+def submit(**asked: Any) -> None:
+    """Start a run and print its id.
+
+    Without --workdir, --git or --upload the command runs as it is on the node, in a new empty folder: a script is then
+    an absolute path there.
+    """
+    run = server().post("/runs", asked_run(**asked))
+    print_json(run) if wants_json() else click.echo(run["id"])
+
+
+def asked_run(
     *,
     project: str,
     name: str | None,
@@ -75,17 +86,13 @@ def submit(
     upload: Path | None,
     argv: tuple[str, ...],
     **limits: Any,
-) -> None:
-    """Start a run and print its id.
-
-    Without --workdir, --git or --upload the command runs as it is on the node, in a new empty folder: a script is then
-    an absolute path there.
-    """
+) -> dict[str, Any]:
+    """What the options ask for, as the API takes it; the folder of --upload is sent."""
     if git_ref and not git_url:
         raise click.UsageError("--ref needs --git.")
     if sum(source is not None for source in (workdir, git_url, upload)) > 1:
         raise click.UsageError("Choose one of --workdir, --git and --upload.")
-    asked = {
+    return {
         "project": project,
         "name": name or PurePosixPath(argv[0]).stem or argv[0],
         "argv": list(argv),
@@ -97,5 +104,3 @@ def submit(
         "upload_sha256": upload_folder(server(), project, upload) if upload else "",
         **limits,
     }
-    run = server().post("/runs", asked)
-    print_json(run) if wants_json() else click.echo(run["id"])

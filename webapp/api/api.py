@@ -6,6 +6,7 @@ from webapp.api import (
     alerts,
     attach,
     autopsies,
+    checks,
     errors,
     events,
     incidents,
@@ -16,6 +17,7 @@ from webapp.api import (
     nodes,
     projects,
     runs,
+    sweeps,
     tokens,
     uploads,
 )
@@ -37,10 +39,13 @@ for part in (runs, metrics, logs, ledger, events):
 api.add_router("/runs", incidents.of_run)
 api.add_router("/runs", autopsies.router)
 api.add_router("/incidents", incidents.router)
+api.add_router("/sweeps", sweeps.router)
 api.add_router("/attach", attach.router)
 api.add_router("/nodes", nodes.router)
+api.add_router("/checks", checks.router)
 api.add_router("/projects", projects.router)
 api.add_router("/projects", alerts.router)
+api.add_router("/projects", tokens.of_project)
 api.add_router("/uploads", uploads.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/me", me.router)

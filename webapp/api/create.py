@@ -17,12 +17,18 @@ from webapp.runs.spec import RunSpec, check_env_name, check_text
 
 def create_run(who: User, asked: RunIn) -> Run:
     """The new queued run. ApiError with sentences by field when it cannot be."""
+    project, spec = checked(who, asked)
+    return lifecycle.create(project=project, owner=who, name=asked.name, spec=spec, secrets=asked.secrets)
+
+
+def checked(who: User, asked: RunIn) -> tuple[Project, RunSpec]:
+    """Where it would run, and its spec; the same ApiError."""
     project = project_named(who, asked.project, Role.EDITOR)
     spec = _spec(asked)
     problems = {**_secret_problems(asked), **_upload_problem(project, spec), **_size_problem(spec)}
     if problems:
         raise invalid(problems)
-    return lifecycle.create(project=project, owner=who, name=asked.name, spec=spec, secrets=asked.secrets)
+    return project, spec
 
 
 def project_named(who: User, slug: str, role: Role) -> Project:
@@ -37,7 +43,7 @@ def project_named(who: User, slug: str, role: Role) -> Project:
 
 
 def _spec(asked: RunIn) -> RunSpec:
-    fields = asked.model_dump(exclude={"project", "name", "secrets"})
+    fields = asked.model_dump(include=set(RunSpec.model_fields))
     return RunSpec.model_validate({**fields, "secret_names": sorted(asked.secrets)})
 
 

@@ -10,6 +10,8 @@ from pydantic import ValidationError
 
 from webapp.accounts.models import User
 from webapp.accounts.signed_in import signed_in
+from webapp.audit.log import note
+from webapp.audit.models import Verb
 from webapp.nodes.queries import node_rows, slot_count
 from webapp.projects.models import Role
 from webapp.runs import lifecycle, queries, uploads
@@ -31,7 +33,10 @@ def launch(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         form = LaunchForm(user, source_run, request.POST, request.FILES)
         run = _create(form, user) if form.is_valid() else None
-        return redirect("runs:detail", run.uid) if run else _page(request, form, 422)
+        if run is None:
+            return _page(request, form, 422)
+        note(request, Verb.LAUNCHED, run, run.project)
+        return redirect("runs:detail", run.uid)
     project = request.GET.get("project")
     return _page(request, LaunchForm(user, source_run, **({"project": project} if project else {})), 200)
 
@@ -55,11 +60,11 @@ def preview(request: HttpRequest) -> HttpResponse:
 @require_safe
 def slots(request: HttpRequest) -> HttpResponse:
     """What is free now, node by node."""
-    return render(request, "runs/launch_slots.html", _slots(signed_in(request)))
+    return render(request, "runs/launch_slots.html", slots_context(signed_in(request)))
 
 
-def _create(form: LaunchForm, user: User) -> Run | None:
-    """The run; None with an error on the form when its code or its secrets could not be taken."""
+def code_and_secrets(form: LaunchForm) -> tuple[RunSpec, dict[str, str]] | None:
+    """The spec with its code stored, and the secrets; None with an error on the form where they cannot be taken."""
     data, spec = form.cleaned_data, form.spec
     try:
         values = form.secret_values()
@@ -72,6 +77,21 @@ def _create(form: LaunchForm, user: User) -> Run | None:
     except ValueError as error:
         form.add_error("folder", str(error))
         return None
+    return spec, values
+
+
+def slots_context(user: User) -> dict[str, object]:
+    """What the card of free slots shows."""
+    rows = node_rows(user)
+    return {"node_rows": rows, "slots": slot_count(rows)}
+
+
+def _create(form: LaunchForm, user: User) -> Run | None:
+    found = code_and_secrets(form)
+    if found is None:
+        return None
+    spec, values = found
+    data = form.cleaned_data
     return lifecycle.create(project=data["project"], owner=user, name=data["name"], spec=spec, secrets=values)
 
 
@@ -96,10 +116,5 @@ def _typed(request: HttpRequest) -> RunSpec:
 
 
 def _page(request: HttpRequest, form: LaunchForm, status: int) -> HttpResponse:
-    context = {"form": form, "source_run": form.source_run, **_slots(signed_in(request))}
+    context = {"form": form, "source_run": form.source_run, **slots_context(signed_in(request))}
     return render(request, "runs/launch.html", context, status=status)
-
-
-def _slots(user: User) -> dict[str, object]:
-    rows = node_rows(user)
-    return {"node_rows": rows, "slots": slot_count(rows)}

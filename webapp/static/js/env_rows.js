@@ -1,7 +1,5 @@
-// Environment rows of the launch form: add, remove, and hide what is typed in a secret's box.
-const block = document.querySelector("[data-env-rows]");
-
-if (block) {
+// Rows of a form, such as those of the environment: add, remove, and hide what is typed in a secret's box.
+for (const block of document.querySelectorAll("[data-env-rows]")) {
   const rows = block.querySelector("[data-rows]");
   const total = block.querySelector("[name$=TOTAL_FORMS]");
   const blank = block.querySelector("[data-empty-row]");
