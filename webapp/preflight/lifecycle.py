@@ -49,10 +49,9 @@ def begin(nodes: Sequence[Node], *, by: str = "", attempt: Attempt | None = None
         )
         if presence == Presence.ASKED:
             order_of_node(CommandKind.OPEN, node, **_open(check, attempt))
-    advance(check)
     if by:
         _forget_old()
-    return check
+    return advance(check)
 
 
 @transaction.atomic
@@ -98,6 +97,7 @@ def advance(check: Check) -> Check:
         _repeat(check)
     else:
         _conclude(check)
+    check.refresh_from_db()
     return check
 
 

@@ -14,6 +14,7 @@ def everybody(places: Sequence[int], most: int = MOST_TURNS) -> list[list[Pair]]
         halves = zip(seats[: len(seats) // 2], reversed(seats[len(seats) // 2 :]), strict=True)
         turns.append([(min(a, b), max(a, b)) for a, b in halves if a is not None and b is not None])
         seats = [seats[0], seats[-1], *seats[1:-1]]
+    turns = [turn for turn in turns if turn]
     if len(turns) <= most:
         return turns
     return [turns[k * len(turns) // most] for k in range(most)]
