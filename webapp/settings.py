@@ -139,6 +139,7 @@ ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 MFA_ADAPTER = "webapp.accounts.adapter.MfaAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Paceline"
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # a server without e-mail verifies none
 SOCIALACCOUNT_ADAPTER = "webapp.accounts.adapter.SocialAdapter"
 # The provider was chosen by who runs the server, so the addresses that it has verified say whose account it is.
 SOCIALACCOUNT_EMAIL_AUTHENTICATION = SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True

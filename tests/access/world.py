@@ -1,0 +1,81 @@
+"""One project with one of everything that an address can name, and the people around it."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from tests import builders
+from tests.incidents.found import incident
+from webapp.accounts.models import ApiToken, User
+from webapp.alerts import channels
+from webapp.alerts.models import Rule, Silence
+from webapp.history.models import SavedView
+from webapp.incidents.models import Autopsy
+from webapp.invitations import lifecycle as invitations
+from webapp.preflight.models import Check
+from webapp.projects import service_tokens
+from webapp.projects.models import Membership, Role
+from webapp.sweeps.models import Sweep
+
+# Whom every address is tried with; the owner of what is somebody's own is the admin.
+PEOPLE = ("stranger", "viewer", "editor", "admin", "superuser")
+
+
+def build() -> dict[str, Any]:
+    """Name of a thing to what stands for it in an address. Names of addresses' parts are among them."""
+    project = builders.project("demo", viewer=Role.VIEWER, editor=Role.EDITOR, admin=Role.ADMIN)
+    builders.user("stranger")
+    builders.user("superuser", is_superuser=True)
+    admin = User.objects.get(username="admin")
+    attempt = builders.running_attempt(in_project=project)
+    node = attempt.parts.get(node_rank=0).node
+    assert node is not None
+    now = timezone.now()
+    found = incident(attempt)
+    invited, secret = invitations.invite(project, "new@example.org", Role.VIEWER, admin)
+    return {
+        "slug": "demo",
+        "uid": attempt.run.uid,
+        "run_id": attempt.run.uid,
+        "name": node.name,
+        "node": node.uid,
+        "kind": "metric",
+        "sha256": "0" * 64,
+        "uidb36": "1",
+        "key": "no-such-key",
+        "provider_id": "oidc",
+        "secret": secret,
+        "invitation": invited.pk,
+        "incident": found.pk,
+        "autopsy": Autopsy.objects.create(attempt=attempt, asked_by="admin").pk,
+        "rule": Rule.objects.create(project=project, name="a rule", kind="metric", metric="loss", threshold=1.0).pk,
+        "channel": _channel(project),
+        "silence": Silence.objects.create(project=project, since=now, until=now + timedelta(hours=1), reason="-").pk,
+        "token": ApiToken.issue(admin, "own")[0].pk,
+        "service_token": service_tokens.make(project, "nightly", Role.VIEWER, None)[0].pk,
+        "membership": Membership.objects.get(user__username="viewer").pk,
+        "person": builders.user("somebody").pk,
+        "view": SavedView.objects.create(project=project, name="mine", query="").pk,
+        "check": Check.objects.create(attempt=attempt, stage_until=now).pk,
+        **_sweep(project, admin),
+    }
+
+
+def _channel(project: Any) -> int:
+    channels.add(project, "webhook", "https://hooks.example.org/x", "")
+    return int(project.alert_channels.get().pk)
+
+
+def _sweep(project: Any, owner: User) -> dict[str, str]:
+    row = Sweep.objects.create(
+        project=project,
+        owner=owner,
+        name="sweep",
+        spec=builders.spec().model_dump(),
+        space=[["lr", "0.1, 0.2"]],
+        method="grid",
+        goal="loss",
+        most_runs=2,
+    )
+    return {"sweep": row.uid, "sweep_id": row.uid}
