@@ -16,6 +16,7 @@ from workers.detect.table import Table
 
 LOOK_AGAIN = timedelta(seconds=10)  # at the links of a network of which it is known where it is slow
 HELD_BACK_S, HELD_BACK_STEPS = 4, 40  # that a slow network may wait for a word of its links
+LASTING_STEPS = 80  # that transfers take longer though no link does
 LOSES = 1.0  # segments a second that a node sends again, from which on its links are looked at
 STARVED = 0.10  # of the time without a processor
 _MORE = 3.0  # times as much as the other ranks
@@ -44,16 +45,22 @@ def _placed(reader: Reader, finding: Finding, table: Table, now: datetime) -> li
         return [finding]
     if newest - since < HELD_BACK_S and int(table.steps[-1]) - finding.since < HELD_BACK_STEPS:
         return []
-    return [_by_links(finding, samples.links(reader, since), known, now)]
+    lasting = int(table.steps[-1]) - finding.since >= LASTING_STEPS
+    return _by_links(finding, samples.links(reader, since), known, now, lasting=lasting)
 
 
-def _by_links(finding: Finding, links: list[Link], known: Incident | None, now: datetime) -> Finding:
+def _by_links(
+    finding: Finding, links: list[Link], known: Incident | None, now: datetime, *, lasting: bool
+) -> list[Finding]:
+    """Where links are as good as before, ranks may have lacked processors for a while: only what lasts counts."""
     told: dict[str, Any] = {"links": costs(links), "looked_at": now.isoformat()} if links else {}
     place = next(iter(locate(links, slowdown=finding.slowdown, since=finding.since)), None)
     if place is not None:
-        return replace(place, evidence={**finding.evidence, **place.evidence, **told})
+        return [replace(place, evidence={**finding.evidence, **place.evidence, **told})]
     here = replace(finding, evidence={**finding.evidence, **told})
-    return here if known is None else _as_known(here, known)
+    if known is not None:
+        return [_as_known(here, known)]
+    return [here] if lasting or not links else []
 
 
 def _opened(reader: Reader) -> Incident | None:

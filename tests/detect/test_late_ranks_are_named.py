@@ -37,6 +37,20 @@ def test_a_rank_that_is_late_by_eight_per_cent_or_more_is_named_with_its_part_an
 
 
 @settings(max_examples=25, deadline=None)
+@given(
+    ranks=st.sampled_from([3, 4, 8, 64]),
+    part=st.sampled_from(PARTS),
+    share=st.floats(0.045, 0.08),
+    seed=st.integers(0, 10_000),
+)
+def test_a_rank_that_is_late_by_five_per_cent_is_named_after_forty_steps(ranks, part, share, seed) -> None:
+    found = stragglers(table(ranks=ranks, seed=seed, noise=0.01, change=slower(1, part, share * 0.1, since=80)))
+    assert [(finding.rank, finding.cause) for finding in found] == [(1, part)]
+    assert abs(found[0].since - 80) <= 3
+    assert found[0].slowdown == pytest.approx(share, abs=0.02)
+
+
+@settings(max_examples=25, deadline=None)
 @given(ranks=st.integers(1, 16), seed=st.integers(0, 10_000), noise=st.floats(0, 0.15))
 def test_nobody_is_named_in_a_healthy_job(ranks, seed, noise) -> None:
     assert judge(table(ranks=ranks, seed=seed, noise=noise), None) == []

@@ -1,9 +1,11 @@
 """Ranks that are late by their own work: always, now and then, or a different one each time."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
+from webapp.telemetry.spread import median
 from workers.detect.cause import cause_of
 from workers.detect.excess import SHARE, Excess, excess
 from workers.detect.finding import JOB, STRAGGLER, STRUCTURAL, WANDERING, Finding
@@ -12,9 +14,12 @@ from workers.detect.table import Bools, Floats, Table
 
 NOW, HITS_NOW = 10, 8  # newest steps, and in how many of them a rank must be late
 STILL, HITS_STILL = 20, 3
+LITTLE, HITS_LITTLE = 20, 17  # newest steps, and in how many of them one that is late by little must be late
+SHARE_LITTLE, Z_LITTLE = 0.03, 5.0  # of the step; times the error of the median over these steps
 LONG, HITS_LONG = 60, 6  # for one that is late now and then
 STRETCHES = 4  # of the newest steps, in each of which it must be late: what passes comes in one burst
 _STRETCH = 12  # steps
+_ERROR_OF_MEDIAN = 1.253 * 1.4826  # of a median absolute deviation, and divided by the root of the number
 SOLE = 0.6  # of the late steps must be of the same rank, else the lateness wanders
 WANDERS = 0.8  # of the newest 20 steps are late by somebody
 _WANDER_STEPS = 20
@@ -32,6 +37,9 @@ def stragglers(table: Table, *, on_gpu: bool = False, late_before: frozenset[int
         return []
     late = excess(table)
     fixed = _fixed(late, np.isin(table.ranks, list(late_before)))
+    if not fixed:
+        late = _with_little(late)
+        fixed = _fixed(late, np.isin(table.ranks, list(late_before)))
     if not fixed and not late.hit[-LONG:].any():
         return []
     if len(fixed) >= _STRUCTURAL * table.ranks.size and table.ranks.size >= _STRUCTURAL_FROM and len(fixed) > 2:
@@ -63,6 +71,18 @@ def _fixed(late: Excess, before: Bools) -> list[int]:
     now = late.hit[-NOW:].sum(axis=0) >= HITS_NOW
     still = before & (late.hit[-STILL:].sum(axis=0) >= HITS_STILL)
     return [int(column) for column in np.flatnonzero(now | still)]
+
+
+def _with_little(late: Excess) -> Excess:
+    """Ranks that are late by less than a step can tell, but step after step: the noise of many steps is smaller."""
+    if late.more.shape[0] < LITTLE:
+        return late
+    behind = late.more >= SHARE_LITTLE * late.typical[:, None]
+    newest = late.more[-LITTLE:]
+    middle = median(newest, 0)
+    error = _ERROR_OF_MEDIAN * median(np.abs(newest - middle), 0) / np.sqrt(LITTLE)
+    enough = (behind[-LITTLE:].sum(axis=0) >= HITS_LITTLE) & (middle >= Z_LITTLE * error)
+    return replace(late, hit=late.hit | (behind & enough))
 
 
 def _now_and_then(late: Excess) -> list[int]:

@@ -12,6 +12,7 @@ WORTH = 0.05  # of the step
 STARVED = 0.20  # of the step spent on waiting for data, by the typical rank
 _NEWEST = 10
 _ONE_PART = 0.6  # of the change
+_OF_TRANSFER = 0.5  # of the change
 
 
 def whole_job(table: Table, baseline: Baseline | None) -> list[Finding]:
@@ -47,6 +48,8 @@ def _regression(table: Table, now: dict[str, Floats], baseline: Baseline | None)
     if moved is None or moved[0] < REGRESSED:
         return []
     more = {name: _newest(now[name]) - usual.middle for name, usual in baseline.usual.items()}
+    if more.get("transfer", 0.0) >= _OF_TRANSFER * more["step"]:
+        return []  # the network's, as soon as that is certain
     own = {part: more[part] for part in PARTS if more.get(part, 0.0) > 0}
     top, total = max(own, key=lambda part: own[part], default=""), sum(own.values())
     # Where the ranks wait longer for each other than they work longer, no part of the work is the cause.
