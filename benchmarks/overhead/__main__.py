@@ -3,7 +3,8 @@
 Two processes train the same small DDP model, one with the probe injected as in a real run, one without. They take turns
 block by block, in changing order, so that both see the same machine; a pair of blocks gives one ratio of step times.
 Of a block the mean without the longest tenth is taken, which is what else runs on the machine. `us_per_step` is the
-processor time in the probe's hooks in the training thread, by the probe's own clock, at 100 ms a step.
+time in the probe's hooks in the training thread, by the probe's own clock, at 100 ms a step, again without the longest
+tenth: by the wall's clock, since reading the processor's takes as long as a hook.
 Last line JSON: {ratio_20ms, ratio_100ms, ratio_500ms, ci_100ms, us_per_step}. Wants a quiet machine.
 """
 

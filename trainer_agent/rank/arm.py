@@ -11,6 +11,7 @@ from trainer_agent.rank.collectives import Collectives
 from trainer_agent.rank.ddp import DdpModels
 from trainer_agent.rank.deep import DeepHook
 from trainer_agent.rank.forwards import Forwards
+from trainer_agent.rank.graph_end import GraphEnd
 from trainer_agent.rank.import_hook import AfterImport
 from trainer_agent.rank.loaders import Loaders
 from trainer_agent.rank.optimizers import Optimizers
@@ -45,7 +46,7 @@ def _wanted() -> bool:
 
 def _hooks(probe: Probe) -> dict[str, Install]:
     deep = DeepHook(probe) if os.environ.get(environment.DEEP) == "1" else None
-    models = DdpModels(probe, deep)
+    models = DdpModels(probe, GraphEnd(probe), deep)
     optimizers = Optimizers(probe)
     forwards = Forwards(probe, models)
     backwards = Backwards(probe, forwards, models, optimizers, deep)

@@ -1,12 +1,14 @@
 """What DistributedDataParallel knows: whether a backward synchronises, bytes and buckets, its own timers."""
 
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from trainer_agent.rank.clock import CudaClock
 from trainer_agent.rank.deep import DeepHook
+from trainer_agent.rank.graph_end import GraphEnd
 from trainer_agent.rank.probe import Probe
 from trainer_agent.rank.timeline import Segment
 from trainer_agent.wire.record import FLAG_COMM_MEASURED
@@ -20,24 +22,32 @@ class DdpModel:
     on_cuda: bool
     nbytes: int
     buckets: int = 1
-    iteration: int = 0  # of DDP's timers when they were last read
+    iteration: int = 0  # of those that synchronise, as DDP counts them
+    read_at: int = 0  # the iteration of DDP's timers when they were last read
+    every: int = 1  # iterations in which DDP's timers run and are read
     waits_for_backward: bool = False
     syncs: int = 0  # since the last cut
 
 
 class DdpModels:
-    """Every DDP model of the process."""
+    """Every DDP model of the process. `waiting` are those whose gradients the next backward synchronises."""
 
-    def __init__(self, probe: Probe, deep: DeepHook | None) -> None:
+    def __init__(self, probe: Probe, graph_end: GraphEnd, deep: DeepHook | None) -> None:
+        self.waiting = 0
         self._probe = probe
+        self.graph_end = graph_end
         self._deep = deep
         self._models: dict[int, DdpModel] = {}  # by id, forgotten when the model is
+        self._is_grad_enabled: Callable[[], bool]
         probe.before_step.append(self._add_to)
 
     def meet(self, ddp: Any) -> None:
         """A forward of this model begins."""
         if id(ddp) in self._models:
             return
+        import torch
+
+        self._is_grad_enabled = torch.is_grad_enabled
         gradients = [p for p in ddp.parameters() if p.requires_grad]
         model = DdpModel(
             ddp=weakref.ref(ddp, partial(self._forget, id(ddp))),
@@ -48,49 +58,59 @@ class DdpModels:
         if model.on_cuda:
             use_cuda_clock(self._probe)
         else:
-            self._probe.guard.run("ddp_timers", ddp._set_ddp_runtime_logging_sample_rate, 1)
+            self._probe.guard.run("ddp_timers", ddp._set_ddp_runtime_logging_sample_rate, model.every)
+        self._probe.guard.run("watch", self.graph_end.watch, ddp)
         if self._deep is not None:
             self._probe.guard.run("deep", self._deep.register, ddp)
 
     def forward_ended(self, ddp: Any) -> None:
         """The backward that follows will synchronise gradients, unless inside `no_sync` or without gradients."""
-        import torch
-
-        self._models[id(ddp)].waits_for_backward = torch.is_grad_enabled() and ddp.require_backward_grad_sync
-
-    def will_sync(self) -> bool:
-        """Whether the backward that begins now synchronises gradients."""
-        return any(model.waits_for_backward for model in self._models.values())
+        model = self._models[id(ddp)]
+        waits = ddp.require_backward_grad_sync and self._is_grad_enabled()
+        model.iteration += waits
+        if waits != model.waits_for_backward:
+            model.waits_for_backward = waits
+            self.waiting += 1 if waits else -1
 
     def backward_ended(self) -> None:
         """Gradients of every model that waited for it are synchronised."""
+        self.waiting = 0
         for model in self._models.values():
             if model.waits_for_backward:
                 model.waits_for_backward = False
                 model.syncs += 1
 
     def _forget(self, key: int, _: Any) -> None:
-        self._models.pop(key, None)
+        model = self._models.pop(key, None)
+        self.waiting -= model is not None and model.waits_for_backward
 
     def _add_to(self, segment: Segment) -> None:
         for model in self._models.values():
             if model.syncs:
-                if self._probe.recorder.reads_ddp_timers():
+                if model.iteration % model.every == 0:
                     self._probe.guard.run("ddp_timers", self._read_timers, model.ddp(), model, segment)
                 segment.nbytes += model.nbytes * model.syncs
                 segment.buckets += model.buckets * model.syncs
                 model.syncs = 0
 
     def _read_timers(self, ddp: Any, model: DdpModel, segment: Segment) -> None:
+        """They cost nearly as much to take as to read, so DDP takes them in the iterations in which they are read."""
+        every = self._probe.recorder.period
         if not model.on_cuda:  # on CUDA this would wait for the device
             ddp.logger.set_runtime_stats_and_log()
         data = ddp._get_ddp_logging_data()
         sizes = data.get("rebuilt_bucket_sizes") or data.get("bucket_sizes") or ""
         model.buckets = max(1, len(sizes.split(",")))
-        if not model.on_cuda and data["iteration"] > model.iteration:
-            model.iteration = data["iteration"]
-            segment.comm_total = (segment.comm_total or 0.0) + data["backward_comm_time"] / 1_000
-            segment.flags |= FLAG_COMM_MEASURED
+        if not model.on_cuda:
+            if data["iteration"] > model.read_at:
+                model.read_at = model.iteration = data["iteration"]
+                segment.comm_total = (segment.comm_total or 0.0) + data["backward_comm_time"] / 1_000
+                segment.flags |= FLAG_COMM_MEASURED
+            else:  # we lost count, in a forward that raised
+                every = 1
+            if every != model.every:
+                ddp._set_ddp_runtime_logging_sample_rate(every)
+        model.every = every
 
 
 def use_cuda_clock(probe: Probe) -> None:

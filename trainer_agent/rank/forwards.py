@@ -1,5 +1,6 @@
 """Forward of wrapped models: DistributedDataParallel, FSDP and FSDP2."""
 
+from threading import get_ident
 from types import ModuleType
 from typing import Any
 
@@ -37,21 +38,22 @@ class Forwards:
         self._depth = 0
 
     def _before_ddp(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if self._probe.mine():
+        if get_ident() == self._probe.thread:
             self._models.meet(args[0])
             self._before(args, kwargs)
 
     def _after_ddp(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if self._probe.mine():
+        if get_ident() == self._probe.thread:
             self._after(args, kwargs)
             self._models.forward_ended(args[0])
 
     def _before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         probe = self._probe
-        if not probe.mine() or probe.timeline.inside(BACKWARD):  # recomputed for checkpointing: part of backward
-            return
+        if get_ident() != probe.thread or probe.timeline.inside(BACKWARD):
+            return  # recomputed for checkpointing: part of backward
         if self._depth == 0:
-            self._end_of_an_evaluating_pass()
+            if not probe.steps.trained:
+                self._end_of_an_evaluating_pass()
             probe.forwards += 1
             probe.timeline.enter(FORWARD)
             if not probe.wrapper_seen:
@@ -59,7 +61,7 @@ class Forwards:
         self._depth += 1
 
     def _after(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if not self._probe.mine() or not self._depth:
+        if not self._depth or get_ident() != self._probe.thread:
             return
         self._depth -= 1
         if self._depth == 0:
@@ -68,7 +70,7 @@ class Forwards:
     def _end_of_an_evaluating_pass(self) -> None:
         """A loop without optimizer, backward and DataLoader ends its pass where the next forward begins."""
         probe = self._probe
-        if probe.forwards and not (probe.steps.trained or probe.backwards or probe.loader_seen):
+        if probe.forwards and not (probe.backwards or probe.loader_seen):
             probe.end_iteration_without_optimizer()
 
 

@@ -1,5 +1,6 @@
 """DataLoader: the time that training waits for a batch."""
 
+from threading import get_ident
 from types import ModuleType
 from typing import Any
 
@@ -23,7 +24,8 @@ class Loaders:
     def _before_iter(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if not self._probe.mine() or not self._probe.output.open():  # opened before workers start, so they know
             return
-        self._enter()
+        self._depth += 1
+        self._probe.timeline.enter(DATA)
         try:
             batches = len(args[0])
         except TypeError:  # an iterable dataset has no length
@@ -32,25 +34,25 @@ class Loaders:
             self._probe.learn(loader=True, batches_per_epoch=batches)
 
     def _before_next(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if not self._probe.mine():
+        probe = self._probe
+        if get_ident() != probe.thread:
             return
         if self._depth == 0:
-            self._end_of_an_evaluating_pass()
-            self._probe.batches += 1
-        self._enter()
+            if not probe.steps.trained:
+                self._end_of_an_evaluating_pass()
+            probe.batches += 1
+        self._depth += 1
+        probe.timeline.enter(DATA)
 
     def _after(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if self._probe.mine() and self._depth:
+        probe = self._probe
+        if self._depth and get_ident() == probe.thread:
             self._depth -= 1
-            self._probe.timeline.leave()
-
-    def _enter(self) -> None:
-        self._depth += 1
-        self._probe.timeline.enter(DATA)
+            probe.timeline.leave()
 
     def _end_of_an_evaluating_pass(self) -> None:
         probe = self._probe
-        if probe.steps.trained or probe.backwards or not probe.batches:
+        if probe.backwards or not probe.batches:
             return
         if probe.forwards or not (probe.wrapper_seen or _is_grad_enabled()):
             probe.end_iteration_without_optimizer()

@@ -21,15 +21,15 @@ class Optimizers:
         self._open: list[int] = []
         self.numbers = Numbers()
         self._opened_at = (0, 0, 0)
-        self._stepped_in_backward = False
+        self.stepped_in_backward = False
         self.backward_depth = 0
         self.calls = 0
 
     def install(self, module: ModuleType) -> None:
         """After the import of `torch.optim.optimizer`."""
-        guard = self._probe.guard
-        module.register_optimizer_step_pre_hook(lambda opt, *_: guard.run("optimizer", self._before, opt))
-        module.register_optimizer_step_post_hook(lambda opt, *_: guard.run("optimizer", self._after, opt))
+        guarded = self._probe.guard.guarded
+        module.register_optimizer_step_pre_hook(guarded("optimizer", self._before))
+        module.register_optimizer_step_post_hook(guarded("optimizer", self._after))
 
     def install_scaler(self, module: ModuleType) -> None:
         """After the import of `torch.amp.grad_scaler`: a step that found an inf never reaches the optimizer."""
@@ -38,31 +38,36 @@ class Optimizers:
 
     def backward_ended(self) -> None:
         """All parameters whose optimizers step inside backward have been updated."""
-        if self._stepped_in_backward:
-            self._stepped_in_backward = False
+        if self.stepped_in_backward:
+            self.stepped_in_backward = False
             self._probe.end_step(IN_BACKWARD)
 
-    def _before(self, optimizer: Any) -> None:
-        if self.backward_depth and not self._open and not self._probe.mine():
+    def _before(self, optimizer: Any, *_: Any) -> None:
+        probe = self._probe
+        if self.backward_depth and not self._open and not probe.mine():
             return
-        self._probe.adopt_thread()
-        if not self.calls and not self._open:
-            with contextlib.suppress(Exception):  # an optimizer of somebody else's making
-                self._probe.resumed_at = steps_before(optimizer) or self._probe.resumed_at
+        if not self.calls:
+            self._first_call(optimizer)
         if id(optimizer) in self._open and self._opened_at != self._work_done:  # the call before this one raised
             self._open = []
-            self._probe.timeline.unwind()
+            probe.timeline.unwind()
         if not self._open:
-            self._opened_at = self._work_done
-            self._probe.timeline.enter(OPTIMIZER)
+            self._opened_at = probe.forwards, probe.backwards, probe.batches
+            probe.timeline.enter(OPTIMIZER)
         self._open.append(id(optimizer))
+
+    def _first_call(self, optimizer: Any) -> None:
+        self._probe.adopt_thread()
+        if not self._open:
+            with contextlib.suppress(Exception):  # an optimizer of somebody else's making
+                self._probe.resumed_at = steps_before(optimizer) or self._probe.resumed_at
 
     @property
     def _work_done(self) -> tuple[int, int, int]:
         """Changes between two calls of a training loop, and not where a class's `step` calls that of its parent."""
         return self._probe.forwards, self._probe.backwards, self._probe.batches
 
-    def _after(self, optimizer: Any) -> None:
+    def _after(self, optimizer: Any, *_: Any) -> None:
         self.calls += 1
         if self._open and self._open[-1] == id(optimizer):
             self._open.pop()
@@ -70,7 +75,7 @@ class Optimizers:
                 return
             self._probe.timeline.leave()
         if self.backward_depth:
-            self._stepped_in_backward = True
+            self.stepped_in_backward = True
         else:
             self._probe.end_step(self.numbers.of(optimizer))
 

@@ -24,6 +24,7 @@ from trainer_agent.rank.values import ValueLog
 from trainer_agent.rank.versions import versions
 
 TELL_AT = (4, 16, 50, 500)  # steps after which the facts are written again
+LOOK_AGAIN = 16  # steps after which it is asked whether they are still true
 
 
 class Probe:
@@ -44,7 +45,7 @@ class Probe:
         self.loader_seen = self.wrapper_seen = self.group_seen = self.on_cuda = False
         self.forwards = self.backwards = self.batches = 0  # since the last cut
         self.batches_per_epoch: int | None = None
-        self._thread = threading.main_thread().ident
+        self.thread = threading.main_thread().ident  # the one that trains
         self._batches_per_step = 1
         self._reasons: dict[str, str] = {}
         self._missing: tuple[int, ...] = ()
@@ -53,13 +54,13 @@ class Probe:
         atexit.register(self.guard.run, "exit", self._finish)
 
     def mine(self) -> bool:
-        """Whether this is the thread that trains."""
-        return threading.get_ident() == self._thread
+        """Whether this is the thread that trains. What runs in every step compares `thread` itself."""
+        return threading.get_ident() == self.thread
 
     def adopt_thread(self) -> None:
         """The first optimizer step of the process shows which thread trains."""
         if not self.steps.trained:
-            self._thread = threading.get_ident()
+            self.thread = threading.get_ident()
 
     def end_step(self, who: int, flags: int = 0) -> None:
         """Optimizer `who` has stepped, or was skipped."""
@@ -119,18 +120,22 @@ class Probe:
         if not self.output.open():
             return
         self.recorder.ring = self.output.steps
-        if self._tell_again or not self.group_seen:
+        made = self.recorder.made
+        look_again = self._tell_again or made % LOOK_AGAIN == 0
+        if look_again and (self._tell_again or not self.group_seen):
             self._reasons = self._cannot_see()
             self._missing = tuple(k for k, part in enumerate(PARTS) if part in self._reasons)
         segment.missing = self._missing
         self.recorder.add(segment)
-        self.progress.now(OTHER)
-        self.values.drain()
-        self._batches_per_step = max(1, segment.batches)
-        made = self.recorder.made
-        if self._tell_again or made in TELL_AT or self.values.dropped_changed():
-            self._tell(self._reasons)
-        self.cost.step_ended(made)
+        if self.on_cuda:
+            self.progress.now(OTHER)  # with the steps that wait for the device
+        if self.values.waiting:
+            self.values.drain()
+        if look_again or made + 1 in TELL_AT:
+            self._batches_per_step = max(1, segment.batches)
+            if self._tell_again or made + 1 in TELL_AT or self.values.dropped_changed():
+                self._tell(self._reasons)
+        self.cost.step_ended(made + 1)
 
     def _cannot_see(self) -> dict[str, str]:
         distributed: Any = sys.modules.get("torch.distributed")

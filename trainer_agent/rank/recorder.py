@@ -8,7 +8,7 @@ from trainer_agent.wire.record import FLAG_WARMUP, MISSING_US
 
 WARMUP_STEPS = 3  # bucket rebuild, allocator, compile
 MAX_PENDING = 256  # steps that a device has not finished yet
-SAMPLE_BUDGET_US = 400_000  # DDP's own timers cost about 130 µs to read: once in so much step time
+SAMPLE_BUDGET_US = 800_000  # DDP's own timers cost about 150 µs to take and to read: once in so much step time
 MAX_PERIOD = 16
 
 
@@ -21,15 +21,19 @@ class Recorder:
         self.lost = 0
         self.waiting = 0  # steps that have ended and cannot be read yet
         self._pending: deque[tuple[int, Segment]] = deque()
-        self._period = 1
         self.pace_us = 0.0  # of the last steps
+        self.period = 1  # DDP's own timers are worth their cost in every 1st, 2nd, 4th, 8th or 16th step
 
     def add(self, segment: Segment) -> None:
         """A step has ended."""
         if self.made < WARMUP_STEPS:
             segment.flags |= FLAG_WARMUP
-        self._pending.append((self.made, segment))
+        step = self.made
         self.made += 1
+        if not self._pending and segment.resolve():
+            self._write(step, segment)
+            return
+        self._pending.append((step, segment))
         self.drain()
         if len(self._pending) > MAX_PENDING:
             self._pending.popleft()
@@ -41,13 +45,6 @@ class Recorder:
             step, segment = self._pending.popleft()
             self._write(step, segment)
         self.waiting = len(self._pending)
-
-    def reads_ddp_timers(self) -> bool:
-        """Whether the step under way is one of those in which DDP's own timers are worth their cost.
-
-        Every 1st, 2nd, 4th, 8th or 16th step by number, so that ranks of about the same pace take the same ones.
-        """
-        return self.made % self._period == 0
 
     def _write(self, step: int, segment: Segment) -> None:
         us = [int(part + 0.5) for part in segment.us]
@@ -71,7 +68,7 @@ class Recorder:
             period = 1
             while period < MAX_PERIOD and period * self.pace_us < SAMPLE_BUDGET_US:
                 period *= 2
-            self._period = period
+            self.period = period
 
 
 def _fits(us: int) -> int:

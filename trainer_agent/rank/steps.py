@@ -21,14 +21,16 @@ class Steps:
 
     def optimizer_stepped(self, who: int, segment: Segment) -> None:
         """The segment ends with a call of optimizer `who`, done or skipped."""
-        self.trained = True
-        self._trial = []
+        if not self.trained:
+            self.trained = True
+            self._trial = []
         ended_before, ends_now = self._cycle.on_step(who)
         if ended_before:
             self.flush()
-        self._held = self._held.join(segment) if self._held else segment
+        done = self._held.join(segment) if self._held else segment
+        self._held = None if ends_now else done
         if ends_now:
-            self.flush()
+            self._emit(done)
 
     def iteration_without_optimizer(self, segment: Segment) -> None:
         """The segment holds one pass without backward, in a process that has not trained yet."""

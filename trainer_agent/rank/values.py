@@ -18,7 +18,7 @@ class ValueLog:
         self.dropped = {"unusable": 0, "too_many_keys": 0, "late": 0}
         self._output = output
         self._lock = threading.Lock()
-        self._waiting: deque[tuple[Any, Any, str, int]] = deque()
+        self.waiting: deque[tuple[Any, Any, str, int]] = deque()  # on a device still
         self._told = 0
 
     def log(self, values: Any, step: Any) -> None:
@@ -34,11 +34,9 @@ class ValueLog:
 
     def drain(self) -> None:
         """Record the device values whose copies have arrived."""
-        if not self._waiting:
-            return
         with self._lock:
-            while self._waiting and self._waiting[0][0].query():
-                _, copy, key, step = self._waiting.popleft()
+            while self.waiting and self.waiting[0][0].query():
+                _, copy, key, step = self.waiting.popleft()
                 self._put(key, float(copy), step)
 
     def dropped_changed(self) -> bool:
@@ -65,9 +63,9 @@ class ValueLog:
             raise ValueError("not one number")
         copy = tensor.detach().to("cpu", non_blocking=True)
         event = _event_behind(tensor)
-        self._waiting.append((event, copy, key, step))
-        if len(self._waiting) > MAX_WAITING:
-            self._waiting.popleft()
+        self.waiting.append((event, copy, key, step))
+        if len(self.waiting) > MAX_WAITING:
+            self.waiting.popleft()
             self.dropped["late"] += 1
 
     def _put(self, key: str, value: float, step: int) -> None:
