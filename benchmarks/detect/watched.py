@@ -19,7 +19,7 @@ NODES = 4  # of the lab
 SCRIPT = REPO / "examples" / "faulty.py"
 ENDS_WITHIN_S = 600.0
 HANGS_FOR_S = 40.0  # that a hang may take to be told
-_EVERY_S = 0.25
+_EVERY_S = 0.5
 _LOOKS_AGAIN_S = 2.5  # until the watch has seen the last steps
 
 Undo = Callable[[], None]
