@@ -129,7 +129,8 @@ def _open(check: Check, attempt: Attempt | None) -> dict[str, Any]:
 def _measure(check: Check) -> None:
     there = list(check.nodes.filter(presence=Presence.OPENED).values_list("place", flat=True))
     turns = schedule.everybody(there)
-    if not turns:
+    if not turns:  # one node alone has no links
+        check.nodes.filter(presence=Presence.OPENED).update(presence=Presence.MEASURED)
         _conclude(check)
         return
     limit = min(LONGEST_TURN_S, MEASURING_S / len(turns))
