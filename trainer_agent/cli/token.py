@@ -19,17 +19,18 @@ def list_tokens() -> None:
     if wants_json():
         print_json(found)
         return
-    rows = [(t["id"], t["name"], age(t["created_at"]), age(t["last_used_at"]), t["expires_at"]) for t in found]
-    table(("ID", "NAME", "AGE", "LAST USED", "EXPIRES"), rows, right=("ID",))
+    rows = [(t["id"], t["name"], t["scope"], age(t["created_at"]), age(t["last_used_at"]), t["expires_at"]) for t in found]
+    table(("ID", "NAME", "SCOPE", "AGE", "LAST USED", "EXPIRES"), rows, right=("ID",))
 
 
 @token.command("create")
 @click.argument("name")
+@click.option("--scope", type=click.Choice(["read", "write", "admin"]), default="write", show_default=True)
 @click.option("--days", type=click.IntRange(1, 3650), help="Until it expires; never when left out.")
 @json_option
-def create_token(name: str, days: int | None) -> None:
+def create_token(name: str, scope: str, days: int | None) -> None:
     """Make a token and print its secret, this once."""
-    made = server().post("/tokens", {"name": name, "days": days})
+    made = server().post("/tokens", {"name": name, "scope": scope, "days": days})
     print_json(made) if wants_json() else click.echo(made["token"])
 
 
