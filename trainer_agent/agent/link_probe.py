@@ -1,6 +1,7 @@
 """Measures the link between this node and others over TCP: round trips, then data one way, then the other.
 
-Of a pair the node of the higher place calls: so the first node, where ranks meet, is called by all. Each of the two measures what arrives; the caller also the round trips.
+Of a pair the node of the higher place calls: so the first node, where ranks meet, is called by all. Each of the two
+measures what arrives; the caller also the round trips.
 """
 
 import contextlib
