@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from ninja import Router, Status
 from ninja.params.functions import Query
@@ -16,8 +16,9 @@ from webapp.api.shapes import show, show_all
 from webapp.audit.log import note
 from webapp.audit.models import Verb
 from webapp.history import orders, paging
-from webapp.history.search import search
+from webapp.history.search import named, search
 from webapp.history.terms import SearchError
+from webapp.projects import access
 from webapp.projects.models import Role
 from webapp.runs import lifecycle
 from webapp.runs.models import Run
@@ -102,9 +103,22 @@ def restart(request: HttpRequest, run_id: str) -> dict[str, Any]:
     return show(run)
 
 
+@router.post("/{run_id}/restore", response={200: RunOut, 403: Failure, 404: Failure}, summary="Undo a deletion")
+def restore(request: HttpRequest, run_id: str) -> dict[str, Any]:
+    """Within 24 hours. What was stopped stays stopped."""
+    run = named(person(request), [run_id]).select_related("project", "owner").first()
+    if run is None:
+        raise Http404
+    access.require(person(request), run.project, Role.EDITOR)
+    if lifecycle.restore(run, person(request).username):
+        note(request, Verb.RESTORED, run, run.project)
+    run.refresh_from_db()
+    return show(run)
+
+
 @router.delete("/{run_id}", response={204: None, 403: Failure, 404: Failure}, summary="Delete a run and its data")
 def delete(request: HttpRequest, run_id: str) -> Status[None]:
-    """A run that lives is stopped first. Nothing of it can be brought back."""
+    """A run that lives is stopped first. It can be restored for 24 hours."""
     run = run_named(request, run_id, Role.EDITOR)
     lifecycle.delete(run, person(request).username)
     note(request, Verb.DELETED, run, run.project)

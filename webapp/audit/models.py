@@ -14,6 +14,7 @@ class Verb(models.TextChoices):
     STOPPED = "run.stopped", _("stopped a run")
     RESTARTED = "run.restarted", _("restarted a run")
     DELETED = "run.deleted", _("deleted a run")
+    RESTORED = "run.restored", _("brought back a deleted run")
     SWEPT = "sweep.started", _("started a sweep")
     SWEEP_STOPPED = "sweep.stopped", _("stopped a sweep")
     SHARED = "run.shared", _("shared a run by link")

@@ -14,6 +14,7 @@ from webapp.projects.models import Role
 from webapp.runs import lifecycle
 from webapp.runs.models import Run, Status
 
+UNDO = "deleted_runs"  # of a session: ids of what the person has just deleted
 MOST_SLOW = 1_000  # runs that one request stops, deletes or restores
 
 

@@ -88,7 +88,8 @@ def _at(token: Token) -> int:
 
 def _explained(text: str, error: UnexpectedInput) -> SearchError:
     """A sentence instead of the parser's words."""
-    at = error.pos_in_stream if error.pos_in_stream is not None and error.pos_in_stream >= 0 else len(text)
+    told: int | None = getattr(error, "pos_in_stream", None)
+    at = len(text) if told is None or told < 0 else told
     here = text[at : at + 1]
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
         at, here = len(text), ""
@@ -96,9 +97,9 @@ def _explained(text: str, error: UnexpectedInput) -> SearchError:
     if here == '"' and text[at + 1 :].count('"') == 0:
         return SearchError(_("The quote that opens at %s is never closed.") % (at + 1), at + 1)
     if before:
-        told = {"key": before[1], "at": at + 1}
-        return SearchError(_("Say what to look for after “%(key)s” at %(at)s.") % told, at + 1)
+        named = {"key": before[1], "at": at + 1}
+        return SearchError(_("Say what to look for after “%(key)s” at %(at)s.") % named, at + 1)
     if not here:
         return SearchError(_("Something is missing at the end."), len(text) + 1)
-    told = {"text": here, "at": at + 1}
-    return SearchError(_("“%(text)s” does not fit at %(at)s. Put text with signs in quotes.") % told, at + 1)
+    named = {"text": here, "at": at + 1}
+    return SearchError(_("“%(text)s” does not fit at %(at)s. Put text with signs in quotes.") % named, at + 1)

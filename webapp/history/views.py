@@ -9,15 +9,17 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from webapp.accounts.signed_in import signed_in
+from webapp.audit.log import note
+from webapp.audit.models import Verb
 from webapp.history import bulk, completion, keys, listing, saved
 from webapp.history.models import SavedView
 from webapp.history.search import named
 from webapp.history.terms import SearchError
 from webapp.projects import access
 from webapp.projects.models import Project, Role
+from webapp.runs.models import Run
 
 _MOST_CHOSEN = 5_000
-_UNDO = "deleted_runs"  # of the session
 
 
 @login_required
@@ -53,8 +55,9 @@ def act(request: HttpRequest) -> HttpResponse:
     except (bulk.Refused, SearchError) as error:
         messages.error(request, str(error))
     else:
+        _write_down(request, what, done)
         if what == "delete":
-            request.session[_UNDO] = done.uids
+            request.session[bulk.UNDO] = done.uids
         messages.success(request, bulk.sentence(what, done), extra_tags="undo" if what == "delete" else "")
     return redirect(reverse("runs:list") + listing.address(asked))
 
@@ -64,8 +67,9 @@ def act(request: HttpRequest) -> HttpResponse:
 def undo(request: HttpRequest) -> HttpResponse:
     """Bring back what the person has just deleted."""
     user = signed_in(request)
-    uids = request.session.pop(_UNDO, [])
+    uids = request.session.pop(bulk.UNDO, [])
     done = bulk.act(user, named(user, uids), "restore")
+    _write_down(request, "restore", done)
     messages.success(request, bulk.sentence("restore", done))
     return redirect("runs:list")
 
@@ -96,6 +100,13 @@ def drop_view(request: HttpRequest, pk: int) -> HttpResponse:
     view.delete()
     messages.success(request, _("The view “%s” is removed.") % view.name)
     return redirect(reverse("runs:list") + listing.address(_state(request)))
+
+
+def _write_down(request: HttpRequest, what: str, done: bulk.Done) -> None:
+    verb = {"stop": Verb.STOPPED, "delete": Verb.DELETED, "restore": Verb.RESTORED}.get(what)
+    if verb is not None:
+        for run in Run.objects.filter(uid__in=done.uids).select_related("project"):
+            note(request, verb, run, run.project)
 
 
 def _state(request: HttpRequest) -> dict[str, str]:

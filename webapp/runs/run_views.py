@@ -15,6 +15,7 @@ from webapp import live
 from webapp.accounts.signed_in import signed_in
 from webapp.audit.log import note
 from webapp.audit.models import Verb
+from webapp.history.bulk import UNDO
 from webapp.projects.models import Role
 from webapp.runs import asked, lifecycle, queries, run_config, run_page
 from webapp.runs.models import Attempt, Outcome, Run, Status
@@ -73,12 +74,13 @@ def stop(request: HttpRequest, uid: str) -> HttpResponse:
 @login_required
 @require_POST
 def delete(request: HttpRequest, uid: str) -> HttpResponse:
-    """Delete the run with its numbers and logs; ranks that still live are stopped."""
+    """Delete the run with its numbers and logs, for good a day later; ranks that still live are stopped."""
     user = signed_in(request)
     run = queries.run_for(user, uid, Role.EDITOR)
     lifecycle.delete(run, actor=user.get_username())
     note(request, Verb.DELETED, run, run.project)
-    messages.success(request, _("%s is deleted.") % run.name)
+    request.session[UNDO] = [run.uid]
+    messages.success(request, _("%s is deleted. You can undo this for 24 hours.") % run.name, extra_tags="undo")
     return redirect("runs:list")
 
 
