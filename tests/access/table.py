@@ -152,6 +152,7 @@ OPERATIONS = {
     "DELETE /runs/{run_id}": write(EDITOR),
     "POST /runs/{run_id}/stop": write(EDITOR),
     "POST /runs/{run_id}/restart": write(EDITOR, odd=(409,)),
+    "POST /runs/{run_id}/restore": write(EDITOR),
     "GET /runs/{run_id}/metrics": read(VIEWER),
     "GET /runs/{run_id}/logs": read(VIEWER),
     "GET /runs/{run_id}/ledger": read(VIEWER),
