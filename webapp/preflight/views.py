@@ -30,10 +30,8 @@ def index(request: HttpRequest) -> HttpResponse:
         if nodes:
             return redirect("preflight:detail", lifecycle.begin(nodes, by=user.get_username()).pk)
         messages.error(request, _("Choose at least one node."))
-    past = [
-        _past(check)
-        for check in queries.checks_seen_by(user).annotate(count=Count("nodes")).order_by("-pk")[:MOST_PAST]
-    ]
+    checks = queries.checks_seen_by(user).annotate(count=Count("nodes")).order_by("-pk")
+    past = [_past(check) for check in checks[:MOST_PAST]]
     context = {"rows": node_rows(user), "past": past, "may_check": queries.may_check(user)}
     return render(request, "preflight/index.html", context, status=422 if request.method == "POST" else 200)
 
