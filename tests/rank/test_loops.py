@@ -59,9 +59,8 @@ def test_steps_follow_each_other_without_a_hole(outcome: Outcome) -> None:
 def test_a_slow_backward_is_backward_in_its_rank_and_waiting_in_the_other(outcome: Outcome) -> None:
     healthy, slow = steps_of(outcome, 0, "plain"), steps_of(outcome, 1, "plain")
     assert typical(slow, "backward") > SLOW_MS
-    assert typical(slow, "exposed_comm") < SLOW_MS / 2
-    assert typical(healthy, "backward") < SLOW_MS / 2
-    assert typical(healthy, "exposed_comm") > SLOW_MS / 2
+    assert typical(slow, "backward") - typical(healthy, "backward") > SLOW_MS / 2
+    assert typical(healthy, "exposed_comm") - typical(slow, "exposed_comm") > SLOW_MS / 2
     assert all(seen(step, "data") and seen(step, "forward") for step in healthy)
 
 
@@ -81,8 +80,7 @@ def test_accumulated_micro_steps_are_summed_and_synchronise_once(outcome: Outcom
 
 def test_all_reduces_by_hand_are_exposed_communication_with_their_bytes(outcome: Outcome) -> None:
     healthy, slow = steps_of(outcome, 0, "by_hand"), steps_of(outcome, 1, "by_hand")
-    assert typical(healthy, "exposed_comm") > SLOW_MS / 2
-    assert typical(slow, "exposed_comm") < SLOW_MS / 2
+    assert typical(healthy, "exposed_comm") - typical(slow, "exposed_comm") > SLOW_MS / 2
     assert typical(slow, "other") > SLOW_MS
     assert healthy[-1].nbytes == (32 * 64 + 64 + 64 + 1) * 4 + 4
 

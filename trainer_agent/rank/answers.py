@@ -24,6 +24,7 @@ MOST_FRAMES = 30
 MOST_ENTRIES = 16
 MOST_SIZES = 8  # of one collective
 PATIENCE = 1.0  # seconds for one question
+_NOT_THEIRS = ("/torch/", "/trainer_agent/rank/")  # lines that are not the script's
 _OF_ENTRY = ("pg_id", "process_group", "collective_seq_id", "profiling_name", "is_p2p", "retired")
 
 
@@ -99,7 +100,7 @@ class _Plain(pickle.Unpickler):
 
 
 def _entry(entry: dict[str, Any]) -> dict[str, Any]:
-    own = [frame for frame in entry.get("frames", ()) if "/torch/" not in frame["filename"]]
+    own = [frame for frame in entry.get("frames", ()) if not any(part in frame["filename"] for part in _NOT_THEIRS)]
     return {
         **{name: entry[name] for name in _OF_ENTRY if name in entry},
         "input_sizes": entry.get("input_sizes", [])[:MOST_SIZES],

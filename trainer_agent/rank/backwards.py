@@ -43,7 +43,7 @@ class Backwards:
         loss = _first(args[0] if args else kwargs.get("tensors"))
         if not probe.on_cuda and getattr(loss, "is_cuda", False):
             use_cuda_clock(probe)
-        self._forwards.backward_begins()
+        self._forwards.depth = 0
         probe.backwards += 1
         self._optimizers.backward_depth = 1
         probe.timeline.enter(BACKWARD)

@@ -15,7 +15,7 @@ class Forwards:
     def __init__(self, probe: Probe, models: DdpModels) -> None:
         self._probe = probe
         self._models = models
-        self._depth = 0
+        self.depth = 0  # backward sets it to 0: then forward is over, also where it raised and was caught
 
     def install_ddp(self, module: ModuleType) -> None:
         """After the import of `torch.nn.parallel.distributed`."""
@@ -33,10 +33,6 @@ class Forwards:
         around("forward", module.FSDPState, "_pre_forward", self._before, _nothing)
         around("forward", module.FSDPState, "_post_forward", _nothing, self._after)
 
-    def backward_begins(self) -> None:
-        """Forward is over, also where it raised and was caught."""
-        self._depth = 0
-
     def _before_ddp(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if get_ident() == self._probe.thread:
             self._models.meet(args[0])
@@ -51,20 +47,20 @@ class Forwards:
         probe = self._probe
         if get_ident() != probe.thread or probe.timeline.inside(BACKWARD):
             return  # recomputed for checkpointing: part of backward
-        if self._depth == 0:
+        if self.depth == 0:
             if not probe.steps.trained:
                 self._end_of_an_evaluating_pass()
             probe.forwards += 1
             probe.timeline.enter(FORWARD)
             if not probe.wrapper_seen:
                 probe.learn(wrapper=True)
-        self._depth += 1
+        self.depth += 1
 
     def _after(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if not self._depth or get_ident() != self._probe.thread:
+        if not self.depth or get_ident() != self._probe.thread:
             return
-        self._depth -= 1
-        if self._depth == 0:
+        self.depth -= 1
+        if self.depth == 0:
             self._probe.timeline.leave()
 
     def _end_of_an_evaluating_pass(self) -> None:

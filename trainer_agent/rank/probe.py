@@ -117,9 +117,10 @@ class Probe:
         return segment
 
     def _emit(self, segment: Segment) -> None:
-        if not self.output.open():
-            return
-        self.recorder.ring = self.output.steps
+        if self.recorder.ring is None:
+            if not self.output.open():
+                return
+            self.recorder.ring = self.output.steps
         made = self.recorder.made
         look_again = self._tell_again or made % LOOK_AGAIN == 0
         if look_again and (self._tell_again or not self.group_seen):

@@ -30,7 +30,7 @@ class Recorder:
             segment.flags |= FLAG_WARMUP
         step = self.made
         self.made += 1
-        if not self._pending and segment.resolve():
+        if not self._pending and (not segment.phases or segment.resolve()):
             self._write(step, segment)
             return
         self._pending.append((step, segment))
@@ -47,7 +47,7 @@ class Recorder:
         self.waiting = len(self._pending)
 
     def _write(self, step: int, segment: Segment) -> None:
-        us = [int(part + 0.5) for part in segment.us]
+        us = [*map(round, segment.us)]
         total = sum(us)
         self._learn_pace(step, total)
         for part in segment.missing:
@@ -55,7 +55,7 @@ class Recorder:
         comm = segment.comm_total
         if comm is None and segment.collectives and not segment.buckets:
             comm = segment.us[EXPOSED_COMM]
-        us += (MISSING_US if comm is None else int(comm + 0.5),)
+        us.append(MISSING_US if comm is None else round(comm))
         if total >= MISSING_US:
             total, us = MISSING_US - 1, [_fits(part) for part in us]
         if self.ring is not None:

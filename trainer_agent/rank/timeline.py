@@ -108,19 +108,31 @@ class Timeline:
 
     def enter(self, phase: int) -> None:
         """`phase` begins inside what goes on now."""
-        mark = self.clock.now()
-        if self.segment is None:
+        segment, mark = self.segment, self.clock.now()
+        if segment is None:
             self.segment = Segment(self.clock, mark)
+        elif segment.clock.at_once:  # as `add` does, without a frame of its own
+            segment.began = True
+            segment.us[self._stack[-1]] += (mark - segment.marks[0]) / 1_000
+            segment.marks[0] = mark
         else:
-            self.segment.add(self._stack[-1], mark)
+            segment.add(self._stack[-1], mark)
         self._stack.append(phase)
         self._on_phase(phase)
 
     def leave(self) -> None:
         """The innermost phase ends."""
-        if self.segment is not None and len(self._stack) > 1:
-            self.segment.add(self._stack.pop(), self.clock.now())
-            self._on_phase(self._stack[-1])
+        segment = self.segment
+        if segment is None or len(self._stack) < 2:
+            return
+        mark = self.clock.now()
+        if segment.clock.at_once:
+            segment.began = True
+            segment.us[self._stack.pop()] += (mark - segment.marks[0]) / 1_000
+            segment.marks[0] = mark
+        else:
+            segment.add(self._stack.pop(), mark)
+        self._on_phase(self._stack[-1])
 
     def become(self, phase: int) -> None:
         """The innermost phase ends and `phase` takes its place."""
