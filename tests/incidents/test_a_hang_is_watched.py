@@ -131,6 +131,19 @@ def test_a_node_that_says_nothing_is_waited_for_and_then_the_others_are_judged(a
     assert (row.subject, row.node_rank, row.evidence["hang"]["ranks"]) == ("node 1", 1, [2, 3])
 
 
+def test_a_node_that_answers_late_is_waited_for_before_anything_vague_is_said(attempt):
+    now = timezone.now()
+    stands_still(attempt, 3.0, now)
+    look(attempt, now)
+    Autopsy.objects.update(asked_at=now - timedelta(seconds=6.5))
+    stands_still(attempt, 9.5, now)
+    look(attempt, now)
+    assert not Incident.objects.exists()
+    answer(attempt, {0: rank(), 1: rank(), 2: rank(), 3: behind()})
+    look(attempt, now)
+    assert Incident.objects.get().subject == "rank 3"
+
+
 def test_before_the_first_step_there_are_five_minutes_and_a_script_without_torch_has_all_time(attempt):
     now = timezone.now()
     stands_still(attempt, 200.0, now, last_step=None)

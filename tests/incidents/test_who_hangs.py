@@ -9,7 +9,7 @@ from webapp.incidents import autopsy
 from webapp.incidents.hang import words
 from webapp.incidents.hang.facts import Facts, facts_of
 from webapp.incidents.hang.stacks import groups
-from webapp.incidents.hang.verdict import BUSY, SLOW_BY_NATURE, USUAL, judge
+from webapp.incidents.hang.verdict import BUSY, SLOW_BY_NATURE, UNHEARD, USUAL, judge
 
 TRAIN = "/srv/code/train.py"
 IN_BACKWARD = [
@@ -98,6 +98,26 @@ def test_ranks_that_have_ended_while_nobody_waits_for_them_are_an_end_and_no_han
 def test_ranks_of_a_node_that_cannot_be_reached_are_named():
     found = judge({0: rank(), 1: rank()}, unreachable=(2, 3))
     assert (found.kind, found.ranks, found.cause) == ("node", (2, 3), "network")
+
+
+def test_the_line_that_is_told_is_the_scripts_and_not_the_probes():
+    probe = {"name": "call", "filename": "/opt/paceline/trainer_agent/rank/guard.py", "line": 73}
+    ranks = {k: rank(flight=flight(9, line=12)) for k in range(4)}
+    ranks[1] = rank(flight=flight(9, size=8, line=44))
+    for one in ranks.values():
+        assert one.flight is not None
+        one.flight["entries"][0]["frames"].insert(0, probe)
+    assert "(train.py:44 in main)" in head(ranks)
+    assert "at train.py:30 in batches" in head(job(r1=behind(stacks=[{"frames": [probe, *READS]}])))
+
+
+def test_while_ranks_have_not_answered_a_verdict_that_names_nobody_waits():
+    waiting = {0: rank(), 1: rank()}
+    assert judge(waiting).kind == "library"
+    unheard = judge(waiting, unheard=True)
+    assert (unheard.kind, unheard.ranks, unheard.patience) == ("unknown", (), UNHEARD)
+    assert judge({**waiting, 2: behind()}, unheard=True).ranks == (2,)
+    assert judge({0: rank()}, unreachable=(1,), unheard=True).kind == "node"
 
 
 def test_a_rank_that_computes_and_answers_nobody_has_its_interpreter_held():

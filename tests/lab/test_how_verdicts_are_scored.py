@@ -1,4 +1,5 @@
 from benchmarks.detect.case import Case, late, stands
+from benchmarks.detect.ended import ended
 from benchmarks.detect.seen import Seen, Spotted
 from benchmarks.detect.verdict import scores, verdict
 
@@ -48,3 +49,18 @@ def test_hangs_are_timed_in_seconds_and_not_in_steps() -> None:
     case = Case("hang", 0, 100, (stands(("rank 1",)),), "…", onset=60, hangs=True)
     score = scores([verdict(Seen(case, (said("hang", at=13.0),), CLOCK[:60], None, ""))])
     assert (score["hang_delay_s"], score["p95_delay_steps"], score["rank_accuracy"]) == (7.0, None, 1)
+
+
+def test_a_hang_is_held_against_the_time_after_which_it_is_one() -> None:
+    case = Case("hang", 0, 100, (stands(("rank 1",)),), "…", onset=60, hangs=True)
+    told = Spotted("hang", "rank 1", "code", 13.0, 60, 0.0, "", limit_s=5.0)
+    assert scores([verdict(Seen(case, (told,), CLOCK[:60], None, ""))])["hang_after_limit_s"] == 2.0
+
+
+def test_the_end_of_a_run_that_failed_names_its_rank_and_one_that_went_on_says_nothing() -> None:
+    run = {"outcome": "failed", "reason": "killed_by_signal", "sentence": "Rank 2 on lab-2 was ended by SIGKILL."}
+    run |= {"ended_at": "2026-05-01T12:00:00Z", "steps": 70}
+    (told,) = ended(run)
+    assert (told.kind, told.subject, told.cause) == ("failed", "rank 2", "killed_by_signal")
+    assert ended({**run, "reason": "collective_mismatch"})[0].subject == "job"
+    assert ended({**run, "outcome": None}) == ()

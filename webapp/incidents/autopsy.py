@@ -102,7 +102,8 @@ def is_complete(row: Autopsy, found: Answers, now: datetime) -> bool:
 
 def conclude(row: Autopsy, found: Answers) -> Verdict:
     """The verdict, kept with the autopsy."""
-    verdict = judge(found.ranks, found.unreachable, _quick(row.attempt.run) if row.asked_by else 0.0)
+    quick = _quick(row.attempt.run) if row.asked_by else 0.0
+    verdict = judge(found.ranks, found.unreachable, quick, unheard=found.silent > found.unreachable)
     row.verdict = stored(verdict)
     Autopsy.objects.filter(pk=row.pk).update(verdict=row.verdict)
     return verdict

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from webapp.incidents.flight_recorder.reading import Dump, Entry, Frame
 
 # Ranks may give different sizes to the others (all_to_all, gather of uneven parts).
+_NOT_THEIRS = ("/torch/", "/trainer_agent/rank/")  # lines that are not the script's
 _SAME_SIZE_EVERYWHERE = ("all_reduce", "allreduce", "broadcast", "_all_gather_base", "_reduce_scatter_base")
 
 
@@ -170,5 +171,5 @@ def _shape(entry: Entry) -> str:
 
 def _where(entry: Entry) -> Frame | None:
     """The innermost line of the script itself."""
-    own = [frame for frame in entry.frames if "/torch/" not in frame.filename]
+    own = [frame for frame in entry.frames if not any(part in frame.filename for part in _NOT_THEIRS)]
     return own[0] if own else None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from webapp.incidents.hang.facts import Facts, Frame
 
-_OF_PYTHON = ("/lib/python3", "<frozen")
+_NOT_THEIRS = ("/lib/python3", "<frozen", "/trainer_agent/rank/")
 SAVES = ("torch/serialization.py", "torch/distributed/checkpoint/", "safetensors/")
 COMPILES = ("torch/_inductor/", "torch/_dynamo/", "torch/_functorch/", "triton/")
 
@@ -33,8 +33,8 @@ def own_line(frames: Sequence[Frame]) -> Frame | None:
 
 
 def is_own(frame: Frame) -> bool:
-    """Not of Python, torch or another installed package."""
-    return frame.filename.startswith("/") and not any(part in frame.filename for part in _OF_PYTHON)
+    """Not of Python, torch, another installed package or the probe."""
+    return frame.filename.startswith("/") and not any(part in frame.filename for part in _NOT_THEIRS)
 
 
 def passes_through(frames: Sequence[Frame], places: Sequence[str]) -> bool:

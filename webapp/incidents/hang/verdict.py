@@ -26,7 +26,8 @@ from webapp.incidents.hang.facts import Facts, Frame, dump_of
 from webapp.incidents.hang.stacks import COMPILES, SAVES, own_line, passes_through
 
 # How many times longer than usual to wait before it is called a hang.
-USUAL, BUSY, SLOW_BY_NATURE = 1.0, 2.0, 6.0
+USUAL, BUSY, UNHEARD, SLOW_BY_NATURE = 1.0, 2.0, 3.0, 6.0
+_NAMES_NOBODY = ("together", "library", "unknown")  # whoever has not answered yet may be the one
 _CAUSE_OF_PHASE = {"data": "data", "other": "other", "optimizer": "other", "": "unknown"}
 
 
@@ -61,10 +62,11 @@ Ranks = Mapping[int, Facts]
 _Rule = Callable[[Ranks], Verdict | None]
 
 
-def judge(ranks: Ranks, unreachable: Collection[int] = (), quick: float = 0.0) -> Verdict:
+def judge(ranks: Ranks, unreachable: Collection[int] = (), quick: float = 0.0, unheard: bool = False) -> Verdict:
     """The verdict over what is known. `unreachable`: ranks whose nodes are silent; they are not in `ranks`.
 
-    Ranks of which all have made a step within `quick` seconds are not stuck, wherever each of them is.
+    `unheard`: nodes that can be reached have not answered yet for some of their ranks. Ranks of which all have made a
+    step within `quick` seconds are not stuck, wherever each of them is.
     """
     living = {rank: facts for rank, facts in ranks.items() if facts.alive}
     gone = tuple(sorted(set(ranks) - set(living)))
@@ -80,6 +82,8 @@ def judge(ranks: Ranks, unreachable: Collection[int] = (), quick: float = 0.0) -
         or _first(living)
         or Verdict("unknown", "unknown")
     )
+    if unheard and found.kind in _NAMES_NOBODY:
+        found = Verdict("unknown", "unknown", patience=UNHEARD)
     others = tuple(sorted(set(living) - set(found.ranks))) if found.ranks else ()
     return replace(found, victims=others)
 

@@ -43,7 +43,7 @@ _NEXT: dict[str, str | Promise] = {
     "device": _lazy("Look at the GPU and the network card of this rank: Xid errors, power, link state."),
     "library": _lazy("Compare the stacks of all ranks, and look at the GPUs' errors and at NCCL's own log."),
     "together": _lazy("If this is evaluation or a checkpoint, all is well. Else look at this line."),
-    "unknown": _lazy("Look at the nodes: no rank could tell what it does."),
+    "unknown": _lazy("Look at the nodes whose ranks did not answer."),
 }
 
 
@@ -152,7 +152,7 @@ def _library(told: Told) -> str:
 
 
 def _unknown(told: Told) -> str:
-    return _("No rank could tell what it does.")
+    return _("Not enough ranks could tell what they do to name one.")
 
 
 _PLAINLY: dict[str, str | Promise] = {
