@@ -81,11 +81,16 @@ class Lab:
         try:
             env = (entry / "environ").read_bytes().split(b"\0")
             parent = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[1]
-            above = Path(f"/proc/{parent}/cmdline").read_bytes().split(b"\0")
+            keepers = [_keeps_log(entry), _keeps_log(Path(f"/proc/{parent}"))]
         except OSError:
             return False
         ours = any(one.startswith(b"PACELINE_RANK_DIR=" + os.fsencode(self.home)) for one in env)
-        return ours and b"RANK=%d" % rank in env and any(one.endswith(b"/rank_entry.py") for one in above)
+        return ours and b"RANK=%d" % rank in env and keepers == [False, True]
+
+
+def _keeps_log(entry: Path) -> bool:
+    """The launcher has the name in its arguments, too."""
+    return any(one.endswith(b"/rank_entry.py") for one in (entry / "cmdline").read_bytes().split(b"\0"))
 
 
 @contextmanager
