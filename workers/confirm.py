@@ -16,7 +16,7 @@ from workers.detect.table import Table
 
 LOOK_AGAIN = timedelta(seconds=10)  # at the links of a network of which it is known where it is slow
 HELD_BACK_S, HELD_BACK_STEPS = 4, 40  # that a slow network may wait for a word of its links
-LASTING_STEPS = 80  # that transfers take longer though no link does
+LASTING_STEPS = 80  # that transfers take longer though no link does, or within one machine
 LOSES = 1.0  # segments a second that a node sends again, from which on its links are looked at
 STARVED = 0.10  # of the time without a processor
 _MORE = 3.0  # times as much as the other ranks
@@ -41,11 +41,11 @@ def _placed(reader: Reader, finding: Finding, table: Table, now: datetime) -> li
         return [_as_known(finding, known)]
     first = finding.since if known is None or known.opened_step is None else known.opened_step
     newest, since = samples.newest_of_links(reader), samples.second_of(reader, first)
+    lasting = int(table.steps[-1]) - finding.since >= LASTING_STEPS
     if newest is None or since is None:
-        return [finding]
+        return [finding] if lasting or known is not None or len(set(table.nodes.tolist())) > 1 else []
     if newest - since < HELD_BACK_S and int(table.steps[-1]) - finding.since < HELD_BACK_STEPS:
         return []
-    lasting = int(table.steps[-1]) - finding.since >= LASTING_STEPS
     return _by_links(finding, samples.links(reader, since), known, now, lasting=lasting)
 
 

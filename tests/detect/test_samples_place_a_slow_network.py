@@ -76,6 +76,14 @@ def test_where_no_link_costs_more_the_network_is_not_blamed_until_it_lasts(attem
     assert [found.subject for found in placed(attempt, [SLOW], steps=200)] == ["job"]
 
 
+@pytest.mark.parametrize(("nodes", "steps", "told"), [(1, 75, 0), (1, 200, 1), (2, 75, 1)])
+def test_where_links_are_not_known_one_machine_must_last_and_more_are_told_at_once(nodes, steps, told) -> None:
+    reader = Reader(builders.running_attempt(nodes=nodes, ranks_per_node=2))
+    made = table(ranks=2 * nodes, nodes=nodes, steps=steps)
+    found = confirmed(reader, [SLOW], made, datetime.fromtimestamp(NEWEST, UTC), on_gpu=False)
+    assert [one.subject for one in found] == ["job"] * told
+
+
 def test_a_link_that_loses_packets_is_told_before_anybody_waits_for_it(attempt) -> None:
     (found,) = placed(attempt, [], lost={(2, 1): 0.005})
     assert (found.subject, found.slowdown) == ("link 2-1", 0.0)
