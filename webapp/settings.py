@@ -4,6 +4,7 @@ Every secret may also come from a file: `SECRET_KEY_FILE=/run/secrets/key`.
 """
 
 from importlib.util import find_spec
+from ipaddress import ip_network
 from pathlib import Path
 
 from environ import FileAwareEnv
@@ -48,6 +49,10 @@ EMAIL_URL = env.str("EMAIL_URL", default="")
 EMAIL_FROM = env.str("EMAIL_FROM", default="paceline@localhost")
 # Whether webhooks may go to private, loopback and link-local addresses.
 ALLOW_PRIVATE_WEBHOOKS = env.bool("ALLOW_PRIVATE_WEBHOOKS", default=False)
+
+# ---- Prometheus
+# Addresses or networks that read all of /metrics without a token.
+METRICS_OPEN_TO = [ip_network(one) for one in env.list("METRICS_OPEN_TO", default=[])]
 
 # ---- Django
 INSTALLED_APPS = [

@@ -6,6 +6,7 @@ from webapp.health import healthz
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
+    path("", include("webapp.prometheus.urls")),
     path("", include("webapp.runs.urls")),
     path("", include("webapp.history.urls")),
     path("", include("webapp.live.urls")),

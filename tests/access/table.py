@@ -28,6 +28,7 @@ _SPACE = {"project": "demo", "name": "new", "argv": ["/srv/train.py"], "space": 
 
 PAGES = {
     "healthz": page(ANYBODY, odd=(503,)),
+    "prometheus": page(MACHINE),
     "runs:list": page(PERSON),
     "runs:launch": form(PERSON),
     "runs:preview": act(PERSON),

@@ -5,6 +5,7 @@ import pytest
 
 from tests.ingest.node import turn
 from tests.telemetry.batches import steps, values
+from trainer_agent.wire import names
 from trainer_agent.wire.messages import LogBytes
 from webapp.runs.models import AttemptNode
 from webapp.telemetry import logs, read
@@ -17,7 +18,7 @@ def applied(attempt) -> list[int]:
     return list(AttemptNode.objects.filter(attempt=attempt).order_by("node_rank").values_list("applied_seq", flat=True))
 
 
-def test_messages_are_stored_acknowledged_and_taken_off_the_stream(attempt, nodes, ingest):
+def test_messages_are_stored_acknowledged_and_taken_off_the_stream(attempt, nodes, ingest, redis_client):
     for k in range(5):
         nodes[0].say(steps=[steps([0, 1], [k])])
         nodes[1].say(steps=[steps([2, 3], [k])])
@@ -25,6 +26,7 @@ def test_messages_are_stored_acknowledged_and_taken_off_the_stream(attempt, node
     assert applied(attempt) == [5, 5]
     assert [node.acked for node in nodes] == [5, 5]
     assert [node.left for node in nodes] == [0, 0]
+    assert int(redis_client.get(names.points_stored())) >= 2 * 5 * 2  # at least one metric of each record
     found = read.series(attempt, "phase/step")
     assert found.values.shape == (5, 4)
     assert found.present.all()

@@ -67,6 +67,11 @@ def wake_ingest() -> str:
     return f"{PREFIX}:wake-ingest"
 
 
+def points_stored() -> str:
+    """Counter, ingest to /metrics: points that it has stored."""
+    return f"{PREFIX}:points-stored"
+
+
 def alive(part: str) -> str:
     """String with a time to live: the sign of life of one of ALIVE_PARTS, for /healthz."""
     return f"{PREFIX}:alive:{part}"

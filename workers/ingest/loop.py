@@ -136,6 +136,7 @@ class Ingest:
             pipe.hset(names.acks(node), str(held.attempt.pk), seq)
         for node, entries in received.items():
             pipe.xdel(names.telemetry(held.attempt.pk, node), *(entry_id for entry_id, _fields in entries))
+        pipe.incrby(names.points_stored(), sum(points.index.size for points in done.points))
         pipe.execute()
         if done.finished:
             self._look_at = 0.0
