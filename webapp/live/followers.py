@@ -26,11 +26,11 @@ class Follower:
 
     async def may_follow(self, run_uid: str) -> bool:
         """Still logged in, still a member, and the run is still there."""
-        return await sync_to_async(_closing)(lambda: self._sees(run_uid))
+        return await asked(lambda: self._sees(run_uid))
 
     async def projects(self) -> frozenset[int] | None:
         """Projects whose runs the person sees; None when no longer logged in."""
-        return await sync_to_async(_closing)(self._projects)
+        return await asked(self._projects)
 
     def _sees(self, run_uid: str) -> bool:
         user = self._user()
@@ -46,6 +46,11 @@ class Follower:
         if not import_module(settings.SESSION_ENGINE).SessionStore().exists(self.session_key):
             return None
         return User.objects.filter(pk=self.user_pk, is_active=True).first()
+
+
+async def asked(ask: Callable[[], T]) -> T:
+    """The answer of the database to an open stream."""
+    return await sync_to_async(_closing)(ask)
 
 
 def _closing(ask: Callable[[], T]) -> T:

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from trainer_agent.wire import names
-from webapp.live.events import events, in_projects
+from webapp.live.events import Allowed, events, in_projects
 from webapp.live.followers import Follower
 
 
@@ -17,7 +17,7 @@ async def run(request: HttpRequest, uid: str) -> StreamingHttpResponse:
     follower = await _follower(request)
     if not await follower.may_follow(uid):
         raise Http404(_("There is no such run."))
-    return _answer(events(names.live(uid), _after(request), lambda: follower.may_follow(uid)))
+    return frames_of(request, uid, lambda: follower.may_follow(uid))
 
 
 @require_GET
@@ -33,6 +33,11 @@ async def runs(request: HttpRequest) -> StreamingHttpResponse:
 
     wanted = in_projects(lambda: seen["projects"])
     return _answer(events(names.live_list(), _after(request), allowed, wanted))
+
+
+def frames_of(request: HttpRequest, uid: str, allowed: Allowed) -> StreamingHttpResponse:
+    """The stream of one run, for as long as `allowed` says so."""
+    return _answer(events(names.live(uid), _after(request), allowed))
 
 
 async def _follower(request: HttpRequest) -> Follower:

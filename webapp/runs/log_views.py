@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 from webapp.accounts.signed_in import signed_in
 from webapp.projects.models import Role
 from webapp.runs import asked, queries
-from webapp.runs.models import Attempt
+from webapp.runs.models import Attempt, Run
 from webapp.runs.tar_stream import TarStream
 from webapp.streaming import stream
 from webapp.telemetry import logs
@@ -26,16 +26,7 @@ MOST_NODES, MOST_RANKS = 1 << 10, 1 << 20
 @asked.answers_bad_questions
 def lines(request: HttpRequest, uid: str) -> JsonResponse:
     """Newest lines; `rank` and `q` filter, `after` and `before` are cursors of an earlier answer."""
-    run = queries.run_for(signed_in(request), uid, Role.VIEWER)
-    found = logs.lines(
-        asked.attempt_of(run, request.GET),
-        rank=_rank(request),
-        query=request.GET.get("q", "").strip(),
-        after=asked.whole(request.GET, "after", 0, asked.BIGGEST),
-        before=asked.whole(request.GET, "before", 0, asked.BIGGEST),
-        limit=MOST_LINES,
-    )
-    return JsonResponse(found)
+    return lines_of(request, queries.run_for(signed_in(request), uid, Role.VIEWER))
 
 
 @login_required
@@ -51,6 +42,19 @@ def raw(request: HttpRequest, uid: str) -> StreamingHttpResponse:
     if rank is None:
         return _download(request, _archive(attempt, name), f"{name}-logs.tar.gz", "application/gzip")
     return _download(request, logs.raw(attempt, rank), f"{name}-{_file_name(rank)}", "text/plain")
+
+
+def lines_of(request: HttpRequest, run: Run) -> JsonResponse:
+    """The answer of `lines`, to whoever may see the run's logs."""
+    found = logs.lines(
+        asked.attempt_of(run, request.GET),
+        rank=_rank(request),
+        query=request.GET.get("q", "").strip(),
+        after=asked.whole(request.GET, "after", 0, asked.BIGGEST),
+        before=asked.whole(request.GET, "before", 0, asked.BIGGEST),
+        limit=MOST_LINES,
+    )
+    return JsonResponse(found)
 
 
 def _rank(request: HttpRequest) -> int | None:

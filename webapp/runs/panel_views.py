@@ -45,7 +45,20 @@ def panels(request: HttpRequest, uid: str) -> JsonResponse:
 
     `begins`: [[attempt, its first step], …] when the charts hold several attempts.
     """
-    run = queries.run_for(signed_in(request), uid, Role.VIEWER)
+    return panels_of(request, queries.run_for(signed_in(request), uid, Role.VIEWER))
+
+
+@login_required
+@never_cache
+@require_GET
+@asked.answers_bad_questions
+def keys(request: HttpRequest, uid: str) -> JsonResponse:
+    """Logged keys that hold every word of `q`, by name, `page` by page; the loss has a card of its own."""
+    return keys_of(request, queries.run_for(signed_in(request), uid, Role.VIEWER))
+
+
+def panels_of(request: HttpRequest, run: Run) -> JsonResponse:
+    """The answer of `panels`, to whoever may see the run."""
     ids = asked.names(request.GET, "ids", MOST_PANELS)
     for panel_id in ids:
         _check(panel_id)
@@ -59,13 +72,8 @@ def panels(request: HttpRequest, uid: str) -> JsonResponse:
     return JsonResponse(answer, json_dumps_params={"allow_nan": False})
 
 
-@login_required
-@never_cache
-@require_GET
-@asked.answers_bad_questions
-def keys(request: HttpRequest, uid: str) -> JsonResponse:
-    """Logged keys that hold every word of `q`, by name, `page` by page; the loss has a card of its own."""
-    run = queries.run_for(signed_in(request), uid, Role.VIEWER)
+def keys_of(request: HttpRequest, run: Run) -> JsonResponse:
+    """The answer of `keys`, to whoever may see the run."""
     metrics = _reader(run, request).metrics()
     logged = sorted(metric.name for metric in metrics if is_logged(metric))
     loss = loss_key(logged)

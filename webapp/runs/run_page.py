@@ -9,9 +9,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from webapp.accounts.models import User
-from webapp.projects import access
-from webapp.projects.models import Role
 from webapp.runs import looks, pace, wording
 from webapp.runs.models import Attempt, Outcome, RankState, Run, RunEvent, Status
 from webapp.runs.templatetags.figures import duration, ms
@@ -46,7 +43,7 @@ class Fact:
         return duration(self.age, "short")
 
 
-def parts(run: Run, attempt: Attempt, user: User) -> dict[str, Any]:
+def parts(run: Run, attempt: Attempt, *, can_edit: bool) -> dict[str, Any]:
     """Everything that templates/runs/run/parts.html draws."""
     ranks = list(attempt.ranks.all())
     nodes = list(attempt.parts.all())
@@ -56,7 +53,7 @@ def parts(run: Run, attempt: Attempt, user: User) -> dict[str, Any]:
         "newest": run.attempt_count,
         "look": looks.look(attempt),
         "health": looks.health(run) if _health_counts(run, attempt) else None,
-        "can_edit": access.allows(user, run.project, Role.EDITOR),
+        "can_edit": can_edit,
         "stop_until": _stop_until(run, attempt),
         "facts": facts(run, attempt),
         "nodes": nodes,

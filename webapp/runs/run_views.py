@@ -1,5 +1,6 @@
 """The run page, its live parts, and what people do there: stop, delete."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -16,6 +17,7 @@ from webapp.accounts.signed_in import signed_in
 from webapp.audit.log import note
 from webapp.audit.models import Verb
 from webapp.history.bulk import UNDO
+from webapp.projects import access
 from webapp.projects.models import Role
 from webapp.runs import asked, lifecycle, queries, run_config, run_page
 from webapp.runs.models import Attempt, Outcome, Run, Status
@@ -27,21 +29,10 @@ from webapp.runs.run_words import WORDS
 @require_GET
 @asked.answers_bad_questions
 def detail(request: HttpRequest, uid: str) -> HttpResponse:
-    """The page. The stream's cursor is noted before the database is read, so that no change falls between."""
+    """The page."""
     user = signed_in(request)
     run = queries.run_for(user, uid, Role.VIEWER)
-    cursor = live.cursor(run.uid)
-    run.refresh_from_db()
-    attempt = asked.attempt_of(run, request.GET)
-    chosen = attempt.number if asked.names_attempt(request.GET) else None  # None: the charts show all attempts
-    context = run_page.parts(run, attempt, user) | run_config.tables(run, attempt)
-    context |= {
-        "words": WORDS,
-        "config": _for_scripts(run, attempt, cursor) | {"all": chosen is None},
-        "chosen": chosen,
-        "attempts": list(run.attempts.order_by("-number")) if run.attempt_count > 1 else [],
-        "rank_numbers": range(attempt.world_size),
-    }
+    context = page_context(request, run, _address_of(run), can_edit=access.allows(user, run.project, Role.EDITOR))
     return render(request, "runs/run.html", context)
 
 
@@ -54,7 +45,8 @@ def header(request: HttpRequest, uid: str) -> HttpResponse:
     user = signed_in(request)
     run = queries.run_for(user, uid, Role.VIEWER)
     attempt = asked.attempt_of(run, request.GET)
-    context = run_page.parts(run, attempt, user) | run_config.tables(run, attempt)
+    can_edit = access.allows(user, run.project, Role.EDITOR)
+    context = run_page.parts(run, attempt, can_edit=can_edit) | run_config.tables(run, attempt)
     return render(request, "runs/run/parts.html", context)
 
 
@@ -84,10 +76,28 @@ def delete(request: HttpRequest, uid: str) -> HttpResponse:
     return redirect("runs:list")
 
 
-def _for_scripts(run: Run, attempt: Attempt, cursor: str) -> dict[str, Any]:
-    def address(name: str) -> str:
-        return reverse(name, args=[run.uid])
+def page_context(
+    request: HttpRequest, run: Run, address: Callable[[str], str], *, can_edit: bool = False
+) -> dict[str, Any]:
+    """What templates/runs/run.html draws. `address`: of each thing that the scripts ask for, empty for none.
 
+    The stream's cursor is noted before the database is read, so that no change falls between.
+    """
+    cursor = live.cursor(run.uid)
+    run.refresh_from_db()
+    attempt = asked.attempt_of(run, request.GET)
+    chosen = attempt.number if asked.names_attempt(request.GET) else None  # None: the charts show all attempts
+    context = run_page.parts(run, attempt, can_edit=can_edit) | run_config.tables(run, attempt)
+    return context | {
+        "words": WORDS,
+        "config": _for_scripts(run, attempt, cursor, address) | {"all": chosen is None},
+        "chosen": chosen,
+        "attempts": list(run.attempts.order_by("-number")) if run.attempt_count > 1 else [],
+        "rank_numbers": range(attempt.world_size),
+    }
+
+
+def _for_scripts(run: Run, attempt: Attempt, cursor: str, address: Callable[[str], str]) -> dict[str, Any]:
     def of_attempt(name: str) -> str:
         return f"{address(name)}?attempt={attempt.number}"
 
@@ -99,11 +109,11 @@ def _for_scripts(run: Run, attempt: Attempt, cursor: str) -> dict[str, Any]:
         "cursor": cursor,
         "words": {**dict(Status.choices), **dict(Outcome.choices)},
         "urls": {
-            "panels": address("runs:panels"),
-            "keys": address("runs:keys"),
-            "logs": address("runs:logs"),
-            "header": of_attempt("runs:header"),
-            "ledger": of_attempt("runs:ledger"),
-            "live": address("live:run"),
+            **{name: address(name) for name in ("panels", "keys", "logs", "live")},
+            **{name: of_attempt(name) for name in ("header", "ledger")},
         },
     }
+
+
+def _address_of(run: Run) -> Callable[[str], str]:
+    return lambda name: reverse("live:run" if name == "live" else f"runs:{name}", args=[run.uid])
