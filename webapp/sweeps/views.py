@@ -69,8 +69,14 @@ def detail(request: HttpRequest, uid: str) -> HttpResponse:
         "look": words.look_of_sweep(sweep),
         "sentence": words.sentence(sweep, trials),
         "rows": [
-            {"trial": t, "look": words.look_of(t), "value": words.number(t.value), "best": t is best}
-            for t in order[:MOST_ROWS]
+            {
+                "trial": trial,
+                "look": words.look_of(trial),
+                "cells": [str(value) for value in trial.shown.values()],
+                "value": words.number(trial.value),
+                "best": trial is best,
+            }
+            for trial in order[:MOST_ROWS]
         ],
         "not_shown": max(0, len(order) - MOST_ROWS),
         "may_stop": not sweep.ended and access.allows(signed_in(request), sweep.project, Role.EDITOR),
