@@ -9,6 +9,8 @@ from webapp.incidents.lifecycle import Report
 from webapp.incidents.models import Incident
 from webapp.projects.models import Role
 from webapp.runs.models import Run
+from webapp.telemetry.models import Metric
+from webapp.telemetry.points import EXPOSED
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_client")]
 
@@ -34,6 +36,12 @@ def test_a_run_s_incidents_are_told_with_a_whole_sentence(run: Run) -> None:
     assert {name: told[name] for name in wanted} == wanted
     assert (told["probable"], told["severity"], told["slowdown"], told["opened_step"]) == (True, "critical", 0.25, 40)
     assert told["closed_at"] is None
+
+
+def test_those_that_only_wait_are_told_as_victims(run: Run) -> None:
+    assert asker("vera").get(f"/runs/{run.uid}/incidents").json()[0]["victims"] == []
+    Metric.objects.create(attempt=run.attempts.get(), name=EXPOSED, axis="step", columns="rank")
+    assert asker("vera").get(f"/runs/{run.uid}/incidents").json()[0]["victims"] == [0, 1, 3]
 
 
 def test_who_may_read_and_who_may_answer(run: Run) -> None:

@@ -13,6 +13,7 @@ from webapp.api.errors import ApiError
 from webapp.api.lookup import run_named
 from webapp.api.schemas import AssignIn, CommentIn, Failure, IncidentOut
 from webapp.incidents import lifecycle, queries, words
+from webapp.incidents.lineup import victims_of
 from webapp.incidents.models import Incident
 from webapp.projects.access import role_in
 from webapp.projects.models import Role
@@ -90,7 +91,7 @@ def shown(row: Incident) -> dict[str, Any]:
         "sentence": words.sentence(row),
         "next_step": words.next_step(row),
         "evidence": row.evidence,
-        "victims": row.victims,
+        "victims": victims_of(row),
         "acknowledged_by": row.acknowledged_by.username if row.acknowledged_by else None,
         "assignee": row.assignee.username if row.assignee else None,
         "events": [
