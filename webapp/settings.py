@@ -81,6 +81,7 @@ INSTALLED_APPS = [
     "webapp.preflight",
     "webapp.alerts",
     "webapp.sweeps",
+    "webapp.sharing",
     "webapp.live",
     "webapp.api",
     "webapp.supervisor",

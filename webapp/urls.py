@@ -9,6 +9,7 @@ urlpatterns = [
     path("", include("webapp.prometheus.urls")),
     path("", include("webapp.runs.urls")),
     path("", include("webapp.history.urls")),
+    path("", include("webapp.sharing.urls")),
     path("", include("webapp.live.urls")),
     path("accounts/", include("webapp.accounts.urls")),
     path("accounts/", include("allauth.account.urls")),

@@ -16,6 +16,7 @@ from webapp.invitations import lifecycle as invitations
 from webapp.preflight.models import Check
 from webapp.projects import service_tokens
 from webapp.projects.models import Membership, Role
+from webapp.sharing import lifecycle as sharing
 from webapp.sweeps.models import Sweep
 
 # Whom every address is tried with; the owner of what is somebody's own is the admin.
@@ -33,6 +34,7 @@ def build() -> dict[str, Any]:
     assert node is not None
     now = timezone.now()
     found = incident(attempt)
+    link, shared = sharing.make(attempt.run, admin, view="", days=None, with_logs=True)
     invited, secret = invitations.invite(project, "new@example.org", Role.VIEWER, admin)
     return {
         "slug": "demo",
@@ -47,6 +49,8 @@ def build() -> dict[str, Any]:
         "provider_id": "oidc",
         "secret": secret,
         "invitation": invited.pk,
+        "link": link.pk,
+        "shared": shared,
         "incident": found.pk,
         "autopsy": Autopsy.objects.create(attempt=attempt, asked_by="admin").pk,
         "rule": Rule.objects.create(project=project, name="a rule", kind="metric", metric="loss", threshold=1.0).pk,

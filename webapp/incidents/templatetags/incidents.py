@@ -22,10 +22,10 @@ def open_incidents(user: User | AnonymousUser) -> int:
 
 
 @register.inclusion_tag("runs/run/incidents.html")
-def incidents_of(attempt: Attempt) -> dict[str, Any]:
-    """Open incidents of an attempt, the worst first."""
+def incidents_of(attempt: Attempt, shared: object = None) -> dict[str, Any]:
+    """Open incidents of an attempt, the worst first. `shared`: for guests, without links and names of people."""
     rows = list(attempt.incidents.filter(closed_at=None).select_related("attempt", "acknowledged_by"))
     rows.sort(key=lambda row: (row.kind != "hang", -list(Severity.values).index(row.severity), -row.slowdown))
     lines = [{"row": row, "look": severity.look(row), "sentence": words.sentence(row)} for row in rows]
     marks = {str(rank): severity.look(row).tone for row in reversed(rows) for rank in words.ranks_of(row)}
-    return {"lines": lines[:SHOWN], "folded": lines[SHOWN:], "marks": json.dumps(marks)}
+    return {"lines": lines[:SHOWN], "folded": lines[SHOWN:], "marks": json.dumps(marks), "shared": shared}

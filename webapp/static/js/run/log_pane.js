@@ -6,7 +6,9 @@ import {number, say} from "./words.js";
 const MOST_ROWS = 2000, AT_END_PX = 24;
 
 export function logPane(config) {
-  const pane = document.querySelector("[data-log]"), list = pane.querySelector(".log");
+  const pane = document.querySelector("[data-log]");
+  if (!pane) return {choose() {}, reload() {}, refresh() {}, grew() {}}; // a shared page without logs
+  const list = pane.querySelector(".log");
   const search = pane.querySelector("input[type=search]"), ranks = pane.querySelector("[data-log-ranks]");
   const follow = pane.querySelector("[data-log-follow]"), count = pane.querySelector("[data-log-count]");
   let timer = null;
@@ -93,7 +95,7 @@ export function logPane(config) {
     rank = value;
     ranks.querySelectorAll("button").forEach(button => button.setAttribute("aria-pressed", String(button.value === rank)));
     const raw = pane.querySelector("[data-raw]");
-    raw.href = rank === "" ? raw.dataset.all : `${raw.dataset.all}&rank=${rank}`;
+    if (raw) raw.href = rank === "" ? raw.dataset.all : `${raw.dataset.all}&rank=${rank}`;
     reload();
   };
   reload();

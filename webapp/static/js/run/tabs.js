@@ -1,5 +1,5 @@
 // Tabs of the run page: one set of cards, of which each tab shows some (css/run.css). The tab is the address's hash.
-const NAMES = ["metrics", "logs", "events", "ledger", "config"];
+const NAMES = [...document.querySelectorAll("[data-tab-link]")].map(link => link.dataset.tabLink);
 
 // `opened(name)` is told which tab is shown.
 export function tabs(page, opened) {
