@@ -17,13 +17,14 @@ from webapp.incidents.models import Autopsy, AutopsyPiece, AutopsyRank, Incident
 from webapp.incidents.pieces import put_together, taken_apart
 from webapp.nodes.commands import accept_autopsy, order
 from webapp.nodes.models import CommandKind
-from webapp.nodes.reach import is_reachable
+from webapp.nodes.reach import heard_within, is_reachable
 from webapp.queue import CONCLUDE, hint
 from webapp.runs import secrets
 from webapp.runs.models import Attempt, AttemptNode, RankState, Run
 from webapp.runs.state import PLACED
 
 QUICK, OF_STEP = 2.0, 5.0  # seconds, and times the run's usual step
+QUIET = timedelta(seconds=6)  # three heartbeats: of a node that has not answered while others have, enough to be away
 ANSWERED_IN = timedelta(seconds=6)  # after it no more answers are waited for
 
 
@@ -89,7 +90,7 @@ def answers(row: Autopsy) -> Answers:
     away = {
         part.node_rank
         for part in row.attempt.parts.filter(finished_at=None).select_related("node")
-        if part.node is None or not is_reachable(part.node, now)
+        if part.node is None or not is_reachable(part.node, now) or (ranks and not heard_within(part.node, QUIET, now))
     }
     silent = frozenset(places) - frozenset(ranks)
     return Answers(ranks, silent, frozenset(rank for rank in silent if places[rank] in away), len(places))

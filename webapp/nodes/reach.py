@@ -14,7 +14,12 @@ def heard_since(now: datetime) -> datetime:
 
 
 def is_reachable(node: Node, now: datetime) -> bool:
-    return node.removed_at is None and node.last_heard is not None and node.last_heard >= heard_since(now)
+    return node.removed_at is None and heard_within(node, timedelta(seconds=settings.UNREACHABLE_AFTER_S), now)
+
+
+def heard_within(node: Node, span: timedelta, now: datetime) -> bool:
+    """Whether the node was heard in the last `span`."""
+    return node.last_heard is not None and node.last_heard >= now - span
 
 
 def reachable(now: datetime) -> QuerySet[Node]:
