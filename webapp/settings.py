@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "ninja",
     "webapp.accounts",
+    "webapp.language",
     "webapp.projects",
     "webapp.audit",
     "webapp.invitations",
@@ -101,6 +102,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "webapp.database_busy.DatabaseBusy",
 ]
+    "webapp.language.profile.ProfileLanguage",
 ROOT_URLCONF = "webapp.urls"
 ASGI_APPLICATION = "webapp.asgi.application"
 TEMPLATES = [

@@ -16,6 +16,7 @@ urlpatterns = [
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("accounts/3rdparty/", include("allauth.socialaccount.urls")),
     path("accounts/", include("allauth.socialaccount.providers.openid_connect.urls")),
+    path("accounts/", include("webapp.language.urls")),
     path("", include("webapp.invitations.urls")),
     path("", include("webapp.audit.urls")),
     path("projects/", include("webapp.projects.urls")),

@@ -85,6 +85,7 @@ PAGES = {
     "account_confirm_login_code": page(ANYBODY),
     "account_confirm_email": page(ANYBODY),
     "account_reset_password_from_key": page(ANYBODY),
+    "language:choose": act(PERSON),
     "account_reset_password_from_key_done": page(ANYBODY),
     "account_reset_password_done": page(ANYBODY),
     "mfa_index": page(PERSON),

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class LanguageConfig(AppConfig):
+    name = "webapp.language"
+    label = "language"
