@@ -78,6 +78,8 @@ INSTALLED_APPS = [
     "webapp.runs",
     "webapp.telemetry",
     "webapp.history",
+    "webapp.provenance",
+    "webapp.artifacts",
     "webapp.incidents",
     "webapp.preflight",
     "webapp.alerts",
@@ -214,6 +216,31 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 5_000  # a folder of code
 
+# ---- artifacts: files that belong to runs, in a folder or in a bucket
+ARTIFACT_LIMIT_MB = env.int("ARTIFACT_LIMIT_MB", default=5_120)
+ARTIFACT_BUCKET = env.str("ARTIFACT_BUCKET", default="")
+_BUCKET = {
+    "BACKEND": "storages.backends.s3.S3Storage",
+    "OPTIONS": {
+        "bucket_name": ARTIFACT_BUCKET,
+        "location": env.str("ARTIFACT_PREFIX", default=""),
+        "endpoint_url": env.str("ARTIFACT_ENDPOINT", default="") or None,
+        "region_name": env.str("ARTIFACT_REGION", default="") or None,
+        "access_key": env.str("ARTIFACT_ACCESS_KEY", default="") or None,
+        "secret_key": env.str("ARTIFACT_SECRET_KEY", default="") or None,
+        "default_acl": None,
+        "file_overwrite": False,
+    },
+}
+_FOLDER = {
+    "BACKEND": "django.core.files.storage.FileSystemStorage",
+    "OPTIONS": {"location": HOME_DIR / "artifacts", "file_permissions_mode": 0o600},
+}
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "artifacts": _BUCKET if ARTIFACT_BUCKET else _FOLDER,
+}
 # ---- Celery: short acts only; the database row is the truth, so a lost task is found by a sweep
 CELERY_BROKER_URL = REDIS_URL
 CELERY_RESULT_BACKEND = None

@@ -9,6 +9,8 @@ urlpatterns = [
     path("", include("webapp.prometheus.urls")),
     path("", include("webapp.runs.urls")),
     path("", include("webapp.history.urls")),
+    path("", include("webapp.provenance.urls")),
+    path("", include("webapp.artifacts.urls")),
     path("", include("webapp.sharing.urls")),
     path("", include("webapp.live.urls")),
     path("accounts/", include("webapp.accounts.urls")),

@@ -7,8 +7,10 @@ from django.db.models import Exists, Model, OuterRef, QuerySet
 from django.utils import timezone
 
 from trainer_agent.wire import names
+from webapp.artifacts import lifecycle as artifacts
 from webapp.history.models import ConfigValue, MetricValue
 from webapp.history.search import UNDO_FOR
+from webapp.provenance.record import forget_unused
 from webapp.redis import connection
 from webapp.runs import lifecycle
 from webapp.runs.models import AttemptNode, Run
@@ -26,9 +28,10 @@ def remove_deleted() -> None:
     held = Exists(parts.exclude(node=None))
     for run in Run.objects.filter(deleted_at__lte=timezone.now() - UNDO_FOR).annotate(held=held):
         lifecycle.purge(run)
-        if not run.held and _series_gone(run):
+        if not run.held and _series_gone(run) and artifacts.remove_some(run):
             _drop_streams(run)
             run.delete()
+            forget_unused()
             log.info("run %s removed", run.uid)
 
 

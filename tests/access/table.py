@@ -24,6 +24,7 @@ from tests.access.rules import (
 _RUN = {"project": "demo", "name": "new", "argv": ["/srv/train.py"]}
 _MACHINE = {"hostname": "h", "address": "127.0.0.1", "slots": []}
 _ATTACH = {"project": "demo", "name": "new", "member": "m" * 16, "job": "j", "argv": ["x"], "inventory": _MACHINE}
+_PATH = {"name": "new", "path": "/scratch/new", "size": 1, "sha256": "0" * 64}
 _SPACE = {"project": "demo", "name": "new", "argv": ["/srv/train.py"], "space": {"lr": "0.1, 0.2"}, "goal": "loss"}
 
 PAGES = {
@@ -42,6 +43,12 @@ PAGES = {
     "runs:raw_log": page(VIEWER, odd=(400,)),
     "runs:stop": act(EDITOR),
     "runs:delete": act(EDITOR),
+    "provenance:part": page(VIEWER),
+    "provenance:diff": page(VIEWER),
+    "artifacts:list": page(VIEWER),
+    "artifacts:add": act(EDITOR),
+    "artifacts:content": page(VIEWER, pk="artifact"),
+    "artifacts:delete": act(EDITOR, pk="artifact"),
     "live:run": page(VIEWER, hidden=True),
     "live:list": page(PERSON, hidden=True),
     "history:complete": page(PERSON),
@@ -178,6 +185,12 @@ OPERATIONS = {
     "POST /incidents/{pk}/assign": write(EDITOR, {"username": "editor"}, pk="incident"),
     "GET /sweeps": read(PERSON),
     "POST /sweeps": write(EDITOR, _SPACE, odd=(422,)),
+    "GET /runs/{run_id}/provenance": read(VIEWER),
+    "GET /runs/{run_id}/artifacts": read(VIEWER),
+    "POST /runs/{run_id}/artifacts": write(EDITOR, {}, odd=(422,)),
+    "POST /runs/{run_id}/artifacts/paths": write(EDITOR, _PATH),
+    "GET /runs/{run_id}/artifacts/{name}": read(VIEWER, name="artifact_name"),
+    "DELETE /runs/{run_id}/artifacts/{name}": write(EDITOR, name="artifact_name"),
     "GET /sweeps/{sweep_id}": read(VIEWER),
     "POST /sweeps/{sweep_id}/stop": write(EDITOR),
     "POST /attach": write(EDITOR, _ATTACH),

@@ -1,5 +1,6 @@
 """One project with one of everything that an address can name, and the people around it."""
 
+import zlib
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from webapp.alerts import channels
 from webapp.alerts.models import Rule, Silence
 from webapp.history.models import SavedView
 from webapp.incidents.models import Autopsy
+from webapp.artifacts.models import Artifact
 from webapp.invitations import lifecycle as invitations
 from webapp.preflight.models import Check
 from webapp.projects import service_tokens
@@ -20,6 +22,7 @@ from webapp.sharing import lifecycle as sharing
 from webapp.sweeps.models import Sweep
 
 # Whom every address is tried with; the owner of what is somebody's own is the admin.
+from webapp.provenance.models import Provenance
 PEOPLE = ("stranger", "viewer", "editor", "admin", "superuser")
 
 
@@ -39,6 +42,7 @@ def build() -> dict[str, Any]:
     return {
         "slug": "demo",
         "uid": attempt.run.uid,
+    Provenance.objects.create(part=attempt.parts.get(node_rank=0), diff=zlib.compress(b"+lr = 2"))
         "run_id": attempt.run.uid,
         "name": node.name,
         "node": node.uid,
@@ -58,6 +62,8 @@ def build() -> dict[str, Any]:
         "silence": Silence.objects.create(project=project, since=now, until=now + timedelta(hours=1), reason="-").pk,
         "token": ApiToken.issue(admin, "own")[0].pk,
         "service_token": service_tokens.make(project, "nightly", Role.VIEWER, None)[0].pk,
+        "artifact": Artifact.objects.create(run=attempt.run, name="best.pt", kind="kept", size=0, content="none").pk,
+        "artifact_name": "best.pt",
         "membership": Membership.objects.get(user__username="viewer").pk,
         "person": builders.user("somebody").pk,
         "view": SavedView.objects.create(project=project, name="mine", query="").pk,

@@ -95,7 +95,9 @@ def _watch(folder: Path, plan: dict[str, Any], found: Inventory, watched: Watche
         python="",
     )
     places = AttachedPlaces(folder, watched.node, Path(plan["rings"]))
-    daemon = AttachedDaemon(places, identity, found, _as_started(plan, watched), slots=plan["gpus"])
+    daemon = AttachedDaemon(
+        places, identity, found, _as_started(plan, watched), slots=plan["gpus"], python=plan["python"]
+    )
     daemon.run()
     if not daemon.told:
         say(f"The server has not confirmed the end of run {watched.run}; its last data may be missing there.")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from trainer_agent.agent import happenings as h
+from trainer_agent.agent import provenance
 from trainer_agent.agent.attached_files import AttachedFiles
 from trainer_agent.agent.attempts import AttemptRunner
 from trainer_agent.agent.daemon import Daemon
@@ -39,11 +40,19 @@ class AttachedPlaces(Places):
 class AttachedRunner(AttemptRunner):
     """An attempt that was launched already, and whose ranks are found as they come."""
 
-    def __init__(self, start: StartAttempt, *, slots: list[int] | None, places: AttachedPlaces, **parts: Any) -> None:
+    def __init__(
+        self, start: StartAttempt, *, slots: list[int] | None, python: str, places: AttachedPlaces, **parts: Any
+    ) -> None:
         super().__init__(start.attempt, None, places=places, **parts)
         self.state = AttemptState(Phase.LAUNCHING, start)
         self.files: AttachedFiles = AttachedFiles(self.folder, places.rings(start.attempt))
         self._gpus = slots
+        self._start, self._python = start, python
+
+    def adopt(self) -> None:
+        """Look what it is made of, in the folder in which the person typed it."""
+        super().adopt()
+        self.looking.begin(lambda: provenance.of_attached(self._start.argv, Path.cwd(), self._python))
 
     def handle(self, happening: h.Happening) -> None:
         """As for our own launches. A run that was deleted is watched no more; its launch goes on."""
@@ -76,12 +85,14 @@ class AttachedDaemon(Daemon):
         start: StartAttempt,
         *,
         slots: list[int] | None,
+        python: str,
     ) -> None:
         super().__init__(places.home, identity)
         self.places: AttachedPlaces = places
         self.inventory = found
         self._start = start
         self._slots = slots
+        self._python = python
         self._ended_at = self._forgotten_at = 0.0
         self.told = False
 
@@ -89,6 +100,7 @@ class AttachedDaemon(Daemon):
         runner = AttachedRunner(
             self._start,
             slots=self._slots,
+            python=self._python,
             places=self.places,
             identity=self.identity,
             inventory=self.inventory,

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from trainer_agent.agent import happenings as h
-from trainer_agent.agent import launch, trouble
+from trainer_agent.agent import launch, provenance, trouble
 from trainer_agent.agent.autopsy import Scene, examine
 from trainer_agent.agent.collect import Collector, dropped_event
 from trainer_agent.agent.environment import is_loopback
@@ -80,6 +80,7 @@ class AttemptRunner:
         self._memory_held = memory_held
         self._devices = devices
         self._cleaning = False
+        self.looking = provenance.Looking()
 
     @property
     def spool(self) -> Spool:
@@ -115,8 +116,9 @@ class AttemptRunner:
         if self.state.phase in HELD_BY_SHIM:
             for happening in self.files.look(self.state.ranks_started, self.state.ranks_exited, self._inventory):
                 self.handle(happening)
+        self._tell_provenance()
         if self.state.phase is Phase.DRAINING:
-            if self.outbox.drain(self._cursor()) and self._memory_is_free():
+            if self.looking.is_over and self.outbox.drain(self._cursor()) and self._memory_is_free():
                 self._tell_counts()
                 self.handle(h.Drained())
         elif self._has_more or self.outbox.has_events or time.monotonic() - self._flushed_at >= self._flush_every:
@@ -169,6 +171,11 @@ class AttemptRunner:
     def _flush(self) -> None:
         self._flushed_at = time.monotonic()
         self._has_more = self.outbox.flush(self._cursor())
+
+    def _tell_provenance(self) -> None:
+        found = self.looking.take()
+        if found is not None:
+            self._perform(h.Report("provenance", found))
 
     def _tell_counts(self) -> None:
         """Last words on each rank's step records, right before `finished`."""
@@ -253,7 +260,8 @@ class AttemptRunner:
 
     def _prepare(self, command: StartAttempt) -> None:
         try:
-            self._work[command.id] = prepare(command, self._identity, self.folder)
+            work = self._work[command.id] = prepare(command, self._identity, self.folder)
+            self.looking.begin(lambda: self._look_around(command, work))
             self._post(self.key, h.Ready(command.id))
         except CannotPrepare as error:
             self._post(self.key, h.CannotStart(command.id, error.reason, error.detail))
@@ -262,6 +270,16 @@ class AttemptRunner:
             self._post(
                 self.key, h.CannotStart(command.id, "spawn", f"The node could not prepare it. {trouble.reason(error)}.")
             )
+
+    def _look_around(self, command: StartAttempt, work: Path) -> dict[str, Any]:
+        return provenance.of_launch(
+            command,
+            work,
+            python=self._identity.python,
+            node=self._identity.node,
+            folders=self._places.folders(command.attempt, command.run),
+            gpus=any(slot.kind == "gpu" for slot in self._inventory.slots),
+        )
 
     def _launch(self, command: StartAttempt) -> None:
         gpus = any(slot.kind == "gpu" for slot in self._inventory.slots)

@@ -85,7 +85,7 @@ def rank_environment(
 
     `gpus`: the node's slots are GPUs, so the ranks see only those of the attempt.
     """
-    env = {name: value for name, value in inherited.items() if _comes_from_the_machine(name)}
+    env = {name: value for name, value in inherited.items() if comes_from_the_machine(name)}
     env.update({name: value for name, value in start.env.items() if not name.startswith(_LAUNCHER_PREFIXES)})
     users_path = start.env.get("PYTHONPATH", inherited.get("PYTHONPATH", ""))
     env["PYTHONPATH"] = os.pathsep.join(filter(None, (str(INJECT), users_path)))
@@ -129,5 +129,6 @@ def mark(node: str, attempt: int) -> str:
     return f"{node}/{attempt}"
 
 
-def _comes_from_the_machine(name: str) -> bool:
+def comes_from_the_machine(name: str) -> bool:
+    """Whether a variable of the agent's is the machine's, which ranks take over."""
     return name in _MACHINE or name.startswith(tuple(_MACHINE_PREFIXES))

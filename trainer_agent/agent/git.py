@@ -32,6 +32,12 @@ def check_out(url: str, ref: str, folder: Path) -> None:
     raise CannotPrepare("git", f"{url} has no branch, tag or commit named {wanted}.")
 
 
+def environment() -> dict[str, str]:
+    """What git sees of ours: no secret, no question to a person, no settings of the machine."""
+    env = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return env | {"GIT_TERMINAL_PROMPT": "0", "GIT_SSH_COMMAND": "ssh -oBatchMode=yes", "GIT_CONFIG_NOSYSTEM": "1"}
+
+
 def _git(arguments: list[str], cwd: Path) -> None:
     done = _run(arguments, cwd)
     if done.returncode:
@@ -39,11 +45,14 @@ def _git(arguments: list[str], cwd: Path) -> None:
 
 
 def _run(arguments: list[str], cwd: Path) -> subprocess.CompletedProcess[bytes]:
-    env = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_SSH_COMMAND": "ssh -oBatchMode=yes", "GIT_CONFIG_NOSYSTEM": "1"}
     try:
         return subprocess.run(
-            ["git", *_OPTIONS, *arguments], cwd=cwd, env=env, capture_output=True, timeout=TIMEOUT, check=False
+            ["git", *_OPTIONS, *arguments],
+            cwd=cwd,
+            env=environment(),
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise CannotPrepare("git", f"git {arguments[0]} took more than {TIMEOUT:.0f} s.") from error

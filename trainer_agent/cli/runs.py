@@ -84,11 +84,18 @@ def print_run(run: dict[str, Any]) -> None:
         ("loss", "" if run["last_loss"] is None else f"{run['last_loss']:.6g}"),
         ("created", f"{age(run['created_at'])} ago"),
         ("command", run["command"]),
+        ("commit", commit(run)),
         ("page", run["url"]),
     ]
     for label, value in lines:
         if value not in ("", None):
             click.echo(f"{label:<9}{value}")
+
+
+def commit(run: dict[str, Any]) -> str:
+    """The commit and whether the code differed from it; a server of an earlier version does not say."""
+    differs = ", with changes that are not in it" if run.get("dirty") else ""
+    return f"{run['commit'][:12]}{differs}" if run.get("commit") else ""
 
 
 def _row(run: dict[str, Any]) -> tuple[Any, ...]:

@@ -19,7 +19,9 @@ def list_tokens() -> None:
     if wants_json():
         print_json(found)
         return
-    rows = [(t["id"], t["name"], t["scope"], age(t["created_at"]), age(t["last_used_at"]), t["expires_at"]) for t in found]
+    rows = [
+        (t["id"], t["name"], t["scope"], age(t["created_at"]), age(t["last_used_at"]), t["expires_at"]) for t in found
+    ]
     table(("ID", "NAME", "SCOPE", "AGE", "LAST USED", "EXPIRES"), rows, right=("ID",))
 
 

@@ -10,6 +10,19 @@ _WORDS = (
 _SECRET = re.compile(rf"(^|[_.-])({_WORDS})s?([_.-]|$)|apikey|[_-]key$|^key$", re.IGNORECASE)
 
 
+_LOGIN = re.compile(r"\b([a-z][a-z0-9+.-]*://)([^\s/?#]*)@", re.IGNORECASE)
+
+
+def without_credentials(text: str) -> str:
+    """Addresses in the text without the login before the host; of ssh the user's name stays."""
+    return _LOGIN.sub(_without_login, text)
+
+
+def _without_login(found: re.Match[str]) -> str:
+    scheme, login = found.groups()
+    return f"{scheme}{login.partition(':')[0]}@" if "ssh" in scheme.lower() else scheme
+
+
 def looks_secret(name: str) -> bool:
     """Whether the value of a variable or argument of this name should be hidden. Rather one too many."""
     return bool(_SECRET.search(name))

@@ -73,6 +73,8 @@ class Event(Message, frozen=True):
     `launched`       {pid}                        the shim started the launcher
     `rank_started`   {pid, python, torch, cuda, nccl}; of an attached launch {pid, local_rank, world_size}
     `rank_facts`     {…}                          what the probe can see, total steps if guessed, framework versions
+    `provenance`     {folder, environment, python, executable, packages, commit, branch, remote, dirty, diff, diff_cut,
+                     untracked}   what the launch is made of on this node, what is known of it; see docs/wire.md
     `rank_exited`    {code, signal, traceback, max_rss_kb, oom, oom_by}   code is null when a signal ended it;
                      oom_by: what says that memory ran out: cuda, kernel_log, cgroup, kernel_count
     `dropped`        {what, count, reason, first, last}   data that will never come; first, last: numbers of its steps

@@ -4,6 +4,7 @@ from ninja import NinjaAPI
 
 from webapp.api import (
     alerts,
+    artifacts,
     attach,
     autopsies,
     checks,
@@ -19,6 +20,7 @@ from webapp.api import (
     runs,
     sweeps,
     tokens,
+    provenance,
     uploads,
 )
 from webapp.api.auth import AUTH
@@ -34,7 +36,7 @@ api = NinjaAPI(
     auth=AUTH,
 )
 errors.register(api)
-for part in (runs, metrics, logs, ledger, events):
+for part in (runs, metrics, logs, ledger, events, provenance, artifacts):
     api.add_router("/runs", part.router)
 api.add_router("/runs", incidents.of_run)
 api.add_router("/runs", autopsies.router)

@@ -107,6 +107,8 @@ class RunOut(Schema):
     steps_per_s: float | None
     last_loss: float | None
     node_names: list[str]
+    commit: str = Field(description="of the repository that holds its script; empty when there is none or not known")
+    dirty: bool | None = Field(description="whether the code differed from the commit; null when not known")
     spec: dict[str, Any]
 
 

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db.models import F
 from django.urls import reverse
 
+from webapp.provenance.queries import NO_CODE, commits
 from webapp.runs import wording
 from webapp.runs.command_line import shown_command
 from webapp.runs.models import Attempt, Run, Status
@@ -20,9 +21,10 @@ def show(run: Run) -> dict[str, Any]:
 
 
 def show_all(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Many runs, in two queries however many they are. `project` and `owner` should be loaded already."""
+    """Many runs, in three queries however many they are. `project` and `owner` should be loaded already."""
     newest = {attempt.run_id: attempt for attempt in _newest_attempts(runs)}
-    return [_shape(run, newest.get(run.pk)) for run in runs]
+    code = commits([attempt.pk for attempt in newest.values()])
+    return [_shape(run, newest.get(run.pk)) | code.get(run.pk, NO_CODE) for run in runs]
 
 
 def _newest_attempts(runs: Sequence[Run]) -> list[Attempt]:

@@ -59,7 +59,7 @@ WORDS = {
     "device_short_gpu/sm_clock": _("clock"),
     "device_short_rank/cpu": _("CPU"),
     "device_short_rank/rss": _("RSS"),
-    "ledger_not_read": _("The ledger could not be read. Reload the page to try again."),
+    "part_not_read": _("This could not be read. Reload the page to try again."),
     "launcher": _("launcher"),
     "from_rank": _("Rank {ranks}"),
     "from_ranks": _("The same line from ranks {ranks}"),

@@ -5,7 +5,7 @@ import {countDown} from "./countdown.js";
 import {deviceCard} from "./device_card.js";
 import {drawLoop} from "./draw_loop.js";
 import {follow} from "./live.js";
-import {ledgerTab} from "./ledger_tab.js";
+import {lateTab} from "./late_tab.js";
 import {logPane} from "./log_pane.js";
 import {panelFeed} from "./panel_feed.js";
 import {pageParts} from "./parts.js";
@@ -31,7 +31,10 @@ const mark = drawLoop(id => cards.draw(id), id => id.startsWith("device:") && ca
 const logs = logPane(config);
 const devices = deviceCard(cards);
 const values = valueCards(config, cards, devices);
-const ledger = ledgerTab(config.urls.ledger, () => state.status !== "ended");
+const ledger = lateTab(config.urls.ledger, () => state.status !== "ended", "[data-ledger-none]");
+const madeOf = lateTab(config.urls.provenance, () =>
+  state.status !== "ended" && document.querySelector("[data-made-waits]"), "[data-made-none]");
+const artifacts = lateTab(config.urls.artifacts, () => false, "[data-artifacts-none]");
 const parts = pageParts(config.urls.header, onState);
 
 function readAgain() {
@@ -80,7 +83,11 @@ function onFrame(frame) {
 }
 
 feed.want(["step_time", "phases", "holes"]); // before the browser has laid out what is in view
-tabs(document.getElementById("run-page"), name => ledger.shown(name === "ledger"));
+tabs(document.getElementById("run-page"), name => {
+  ledger.shown(name === "ledger");
+  madeOf.shown(name === "config");
+  artifacts.shown(name === "artifacts");
+});
 cards.watch(document.querySelectorAll("[data-panel]"));
 values.read();
 onThemeChange(() => {

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class ProvenanceConfig(AppConfig):
+    name = "webapp.provenance"
+    label = "provenance"
