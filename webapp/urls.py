@@ -25,6 +25,7 @@ urlpatterns = [
     path("", include("webapp.alerts.urls")),
     path("", include("webapp.incidents.urls")),
     path("", include("webapp.sweeps.urls")),
+    path("", include("webapp.compare.urls")),
     path("nodes/checks/", include("webapp.preflight.urls")),
     path("nodes/", include("webapp.nodes.urls")),
     path("agent/v1/checks/", include("webapp.preflight.agent_urls")),

@@ -1,0 +1,14 @@
+"""A project with an editor, and a browser."""
+
+import pytest
+
+from tests import builders
+from tests.pages.conftest import browser, log_in, server_url
+from webapp.projects.models import Project, Role
+
+__all__ = ["browser", "log_in", "server_url"]
+
+
+@pytest.fixture
+def project() -> Project:
+    return builders.project("demo", ana=Role.EDITOR, vic=Role.VIEWER)

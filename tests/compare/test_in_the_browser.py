@@ -1,0 +1,43 @@
+"""From the list to the comparison and through its tools."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.compare import made
+from webapp.projects.models import Project
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
+
+_LINES = "[data-metric=loss] .scatterlayer .trace"
+
+
+def test_two_runs_are_chosen_in_the_list_and_compared(project: Project, log_in: Callable[[str], Page]) -> None:
+    for name, rate in (("first", "0.1"), ("second", "0.2")):
+        made.run(project, name, "--lr", rate, noise=0.05)
+    page = log_in("ana")
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto("/")
+    page.check("[aria-label='Select first']")
+    page.check("[aria-label='Select second']")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator(_LINES)).to_have_count(2)
+
+    page.get_by_role("button", name="Time since start").click()
+    expect(page.locator("[data-metric=loss] [data-unit]")).to_have_text("by time since the first step")
+    page.locator("[data-smooth]").fill("0.9")
+    expect(page.locator(_LINES)).to_have_count(4)  # each raw line stays
+    page.get_by_role("button", name="Log scale").click()
+    page.get_by_label("second").first.uncheck()
+    expect(page.locator(_LINES)).to_have_count(2)
+    for asked in ("axis=relative", "smooth=0.9", "log=1", "hide=r-"):
+        assert asked in page.url
+
+    page.reload()  # the address holds all of it
+    expect(page.locator(_LINES)).to_have_count(2)
+    page.get_by_text("settings differ").or_(page.get_by_text("setting differs")).scroll_into_view_if_needed()
+    page.locator("[data-plot=scatter]").scroll_into_view_if_needed()
+    expect(page.locator("[data-plot=scatter] .point")).to_have_count(1)
+    assert wrong == []

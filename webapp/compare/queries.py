@@ -1,0 +1,132 @@
+"""Reads of a comparison: stored points, values and settings of the chosen runs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from django.db.models import Count, Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from webapp.compare import curves, phase_bars, scaling
+from webapp.compare.scaling import Pace
+from webapp.compare.summary import Came
+from webapp.history.models import ConfigValue, Kind, MetricValue
+from webapp.runs.models import Attempt, Run
+from webapp.telemetry.models import Metric
+from webapp.telemetry.panels import PHASES
+from webapp.telemetry.points import STEP, STEP_END
+from webapp.telemetry.run_read import RunReader
+
+MOST_NAMES = 50
+COUNTED = ("samples", "tokens")  # what a script may log of each step, or count up
+_ROWS = 256  # of a run, where one typical number is wanted
+_OF_MACHINES = ("phase/", "comm/", "local/", "gpu/", "node/", "rank/")
+
+
+def read_curve(run: Run, metric: str, axis: str, smooth: float, points: int) -> dict[str, Any] | None:
+    """See `curves.curve`; None as well for a run that was never launched."""
+    reader = _reader(run)
+    if reader is None:
+        return None
+    series = reader.series(metric, max_rows=4 * points)
+    ends = reader.series(STEP_END, max_rows=4 * points) if series.axis != axis else None
+    clock = curves.NO_CLOCK if ends is None else curves.clock_of(ends)
+    return curves.curve(series, clock, axis, smooth, points)
+
+
+def phase_seconds(run: Run) -> dict[str, float]:
+    """Typical seconds of each phase that the run has."""
+    reader = _reader(run)
+    if reader is None:
+        return {}
+    return {phase: phase_bars.typical(reader.series(f"phase/{phase}", max_rows=_ROWS)) for phase in PHASES}
+
+
+def pace(run: Run, counted: str = "") -> Pace:
+    """Throughput of all ranks. `counted`: one of COUNTED; without it steps of ranks are counted."""
+    reader = _reader(run)
+    if reader is None:
+        return Pace(run.uid, run.world_size, float("nan"))
+    seconds = phase_bars.typical(reader.series(STEP, max_rows=_ROWS))
+    done = scaling.per_step(reader.series(counted, max_rows=_ROWS)) if counted else float(run.world_size)
+    return Pace(run.uid, run.world_size, done / seconds if seconds > 0 else float("nan"))
+
+
+def counted_in(runs: Sequence[Run]) -> str:
+    """Which of COUNTED all of the runs log; empty: none."""
+    logged = MetricValue.objects.filter(run__in=runs, key__kind=Kind.METRIC, key__name__in=COUNTED)
+    having = dict(logged.values_list("key__name").annotate(n=Count("run", distinct=True)))
+    return next((name for name in COUNTED if having.get(name) == len(runs)), "")
+
+
+def came(runs: Sequence[Run], metrics: Sequence[str]) -> dict[str, dict[str, Came]]:
+    """Metric to run id to what it came to, seconds as ms. What no script logged is read from stored points."""
+    rows = MetricValue.objects.filter(run__in=runs, key__kind=Kind.METRIC, key__name__in=metrics)
+    found: dict[str, dict[str, Came]] = {name: {} for name in metrics}
+    for name, uid, last, low, high in rows.values_list("key__name", "run__uid", "last", "low", "high"):
+        found[name][uid] = Came(last, low, high)
+    for name in metrics:
+        if name.startswith(_OF_MACHINES):
+            stored = {run.uid: _came_stored(run, name) for run in runs}
+            found[name] |= {uid: one for uid, one in stored.items() if one is not None}
+    return found
+
+
+def _came_stored(run: Run, metric: str) -> Came | None:
+    reader = _reader(run)
+    return curves.came(reader.series(metric, max_rows=_ROWS)) if reader else None
+
+
+def settings(runs: Sequence[Run]) -> list[dict[str, str]]:
+    """Of each run: arguments, variables, and what its launch was made of."""
+    found: dict[int, dict[str, str]] = {run.pk: {} for run in runs}
+    rows = ConfigValue.objects.filter(run__in=runs, key__kind=Kind.CONFIG)
+    for pk, name, text in rows.values_list("run", "key__name", "text"):
+        found[pk][name] = text
+    for run in runs:
+        found[run.pk] |= _launch(run)
+    return [found[run.pk] for run in runs]
+
+
+def metric_names(runs: Sequence[Run], part: str = "") -> list[tuple[str, int]]:
+    """Up to MOST_NAMES names with this text in them, and how many of the runs have it: what most have first."""
+    logged = MetricValue.objects.filter(run__in=runs, key__kind=Kind.METRIC)
+    stored = Metric.objects.filter(attempt__run__in=runs).filter(_any_of(lambda p: Q(name__startswith=p), _OF_MACHINES))
+    found = [
+        *logged.filter(key__name__icontains=part).values_list("key__name").annotate(n=Count("run", distinct=True)),
+        *stored.filter(name__icontains=part).values_list("name").annotate(n=Count("attempt__run", distinct=True)),
+    ]
+    return sorted(found, key=lambda one: (-one[1], one[0].startswith(_OF_MACHINES), one[0]))[:MOST_NAMES]
+
+
+def first_metrics(runs: Sequence[Run], most: int = 2) -> list[str]:
+    """What a comparison starts with: losses that most of the runs have, else other logged values, else step time."""
+    names = [name for name, _n in metric_names(runs) if not name.startswith(_OF_MACHINES)]
+    return sorted(names, key=lambda name: "loss" not in name.lower())[:most] or [STEP]
+
+
+def slot_seconds(runs: Sequence[Run]) -> dict[str, float]:
+    """Seconds for which each run held its slots, times their number, all attempts together."""
+    found = dict.fromkeys((run.uid for run in runs), 0.0)
+    now = timezone.now()
+    for one in Attempt.objects.filter(run__in=runs).exclude(started_at=None).select_related("run"):
+        if one.started_at is not None:
+            found[one.run.uid] += one.world_size * max(0.0, ((one.ended_at or now) - one.started_at).total_seconds())
+    return found
+
+
+def _reader(run: Run) -> RunReader | None:
+    return RunReader(run) if run.attempt_count or run.attempts.exists() else None
+
+
+def _launch(run: Run) -> Mapping[str, str]:
+    nodes = run.spec.get("nodes")
+    found = {_("ranks"): str(run.world_size)}
+    return found | {_("nodes"): str(nodes)} if nodes else found
+
+
+def _any_of(condition: Callable[[str], Q], words: Sequence[str]) -> Q:
+    found = Q()
+    for word in words:
+        found |= condition(word)
+    return found

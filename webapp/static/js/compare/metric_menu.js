@@ -1,0 +1,48 @@
+// The menu of metrics: found by name, since there may be thousands; choosing one adds its chart.
+import {ask} from "../run/ask.js";
+import {say} from "../run/words.js";
+import {go, state, uids} from "./state.js";
+
+const WAIT_MS = 150;
+
+export function metricMenu(menu, address) {
+  const box = menu.querySelector("[data-find]"), place = menu.querySelector("[data-found]");
+  let timer = 0, asked = 0;
+
+  async function find() {
+    const mine = ++asked, answer = await ask(address, {runs: uids(), part: box.value.trim()});
+    if (!answer || mine !== asked) return;
+    const fresh = answer.found.filter(({name}) => !state.metrics.includes(name));
+    place.replaceChildren(...(fresh.length ? fresh.map(choice) : [none()]));
+  }
+
+  menu.addEventListener("toggle", () => {
+    if (!menu.open) return;
+    find();
+    box.focus();
+  });
+  box.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(find, WAIT_MS);
+  });
+}
+
+function choice({name, title, runs}) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "choice";
+  for (const text of [title === name ? name : `${title} (${name})`, say("in_runs", {n: runs})]) {
+    const span = document.createElement("span");
+    span.textContent = text;
+    button.append(span);
+  }
+  button.addEventListener("click", () => go({metrics: [...state.metrics, name]}));
+  return button;
+}
+
+function none() {
+  const text = document.createElement("p");
+  text.className = "menu__note";
+  text.textContent = say("no_metric");
+  return text;
+}

@@ -1,0 +1,90 @@
+// The page of a comparison: tools, list and cards, bound together.
+import {onThemeChange} from "../run/chart_style.js";
+import {say} from "../run/words.js";
+import {cards, none} from "./cards.js";
+import {drawCurves} from "./draw_curves.js";
+import {drawPhases, phaseKeys} from "./draw_phases.js";
+import {drawScaling} from "./draw_scaling.js";
+import {metricMenu} from "./metric_menu.js";
+import {runList} from "./run_list.js";
+import {remember, state, uids, visible} from "./state.js";
+import {drawValues, watchMenus} from "./values_card.js";
+
+const root = document.getElementById("compare");
+const plotOf = (card, name = "") => card.querySelector(name ? `[data-plot=${name}]` : "[data-plot]");
+const SMOOTH_AFTER_MS = 120;
+let emphasised = "";
+
+const kinds = {
+  curve: {
+    query: card => [root.dataset.curve, {runs: uids(), metric: card.dataset.metric, axis: state.axis, smooth: state.smooth,
+      width: Math.round(plotOf(card).clientWidth) || 600, ...(state.turned.includes(card.dataset.metric) ? {turned: 1} : {})}],
+    draw: drawCurve,
+  },
+  phases: {query: () => [root.dataset.phases, {runs: uids()}], draw: drawPhaseCard},
+  scaling: {query: () => [root.dataset.scaling, {runs: uids()}], draw: drawScalingCard},
+  values: {
+    query: () => [root.dataset.values, {runs: uids(), metrics: state.metrics.map(encodeURIComponent).join(",")}],
+    draw: (card, answer) => drawValues(card, answer, () => none(card, say("few_dimensions"))),
+  },
+};
+
+function drawCurve(card, answer) {
+  card.querySelector("[data-unit]").textContent = [answer.unit, say(`by_${answer.axis}`)].filter(Boolean).join(" · ");
+  const having = state.runs.filter(({uid}) => answer.lines[uid]), shown = visible();
+  if (!having.length) return none(card, state.axis === "step" ? say("nothing") : say("no_times"));
+  if (!shown.length) return none(card, say("none_hidden"));
+  const lacking = state.runs.length - having.length;
+  if (lacking) card.querySelector("[data-finding]").textContent = `${answer.finding} ${say("lacks", {n: lacking, of: state.runs.length})}`.trim();
+  return drawCurves(plotOf(card), answer, shown, {log: state.log === "1", emphasised});
+}
+
+function drawPhaseCard(card, answer) {
+  if (!answer.phases.length) return none(card, say("nothing"));
+  phaseKeys(card.querySelector("[data-phase-keys]"), answer.phases);
+  return drawPhases(plotOf(card), answer, visible());
+}
+
+function drawScalingCard(card, answer) {
+  card.querySelector("[data-unit]").textContent = answer.unit;
+  if (!answer.uids.length) return none(card, say("nothing"));
+  return drawScaling({throughput: plotOf(card, "throughput"), efficiency: plotOf(card, "efficiency")}, answer, visible());
+}
+
+const shown = cards([...root.querySelectorAll("[data-card]")], kinds);
+
+for (const button of root.querySelectorAll("[data-axis]")) {
+  button.addEventListener("click", () => {
+    state.axis = button.dataset.axis;
+    for (const one of root.querySelectorAll("[data-axis]")) one.setAttribute("aria-pressed", String(one === button));
+    remember();
+    shown.reread("curve");
+  });
+}
+
+const slider = root.querySelector("[data-smooth]");
+let timer = 0;
+slider.addEventListener("input", () => {
+  state.smooth = String(Number(slider.value));
+  root.querySelector("[data-smooth-shown]").textContent = state.smooth;
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    remember();
+    shown.reread("curve");
+  }, SMOOTH_AFTER_MS);
+});
+
+root.querySelector("[data-log]").addEventListener("click", ({currentTarget}) => {
+  state.log = state.log === "1" ? "" : "1";
+  currentTarget.setAttribute("aria-pressed", String(state.log === "1"));
+  remember();
+  shown.redraw("curve");
+});
+
+runList(root.querySelector("[data-runs]"), () => shown.redraw(), uid => {
+  emphasised = uid;
+  shown.redraw("curve");
+});
+metricMenu(root.querySelector("[data-metrics]"), root.dataset.names);
+watchMenus(root.querySelector("[data-card=values]"), () => shown.redraw("values"));
+onThemeChange(() => shown.redraw());
