@@ -11,6 +11,7 @@ from webapp.compare import curves, phase_bars, scaling
 from webapp.compare.scaling import Pace
 from webapp.compare.summary import Came
 from webapp.history.models import ConfigValue, Kind, MetricValue
+from webapp.provenance.models import Provenance
 from webapp.runs.models import Attempt, Run
 from webapp.telemetry.models import Metric
 from webapp.telemetry.panels import PHASES
@@ -85,6 +86,8 @@ def settings(runs: Sequence[Run]) -> list[dict[str, str]]:
         found[pk][name] = text
     for run in runs:
         found[run.pk] |= _launch(run)
+    for pk, made_of in _made_of(runs).items():
+        found[pk] |= made_of
     return [found[run.pk] for run in runs]
 
 
@@ -123,6 +126,19 @@ def _launch(run: Run) -> Mapping[str, str]:
     nodes = run.spec.get("nodes")
     found = {_("ranks"): str(run.world_size)}
     return found | {_("nodes"): str(nodes)} if nodes else found
+
+
+def _made_of(runs: Sequence[Run]) -> dict[int, dict[str, str]]:
+    """What the first node of the newest attempt told."""
+    rows = Provenance.objects.filter(part__attempt__run__in=runs, part__node_rank=0).order_by("part__attempt__number")
+    told = rows.values_list("part__attempt__run", "commit", "branch", "dirty", "python", "packages__packages")
+    titles = (_("commit"), _("branch"), _("changes that are not committed"), _("Python"))
+    found: dict[int, dict[str, str]] = {}
+    for pk, commit, branch, dirty, python, packages in told:
+        texts = (commit[:12], branch, "" if dirty is None else _("yes") if dirty else _("no"), python)
+        found[pk] = {title: text for title, text in zip(titles, texts, strict=True) if text}
+        found[pk] |= {f"package.{name}": str(version) for name, version in (packages or {}).items()}
+    return found
 
 
 def _any_of(condition: Callable[[str], Q], words: Sequence[str]) -> Q:
