@@ -9,6 +9,7 @@ from django.utils.translation import ngettext
 
 from webapp.accounts.models import User
 from webapp.history import arrange
+from webapp.language.numerals import numeral
 from webapp.projects.access import projects_where
 from webapp.projects.models import Role
 from webapp.runs import lifecycle
@@ -53,12 +54,12 @@ def act(user: User, found: QuerySet[Run], what: str, word: str = "") -> Done:
 def sentence(what: str, done: Done) -> str:
     """What happened, for the person who asked."""
     n = len(done.uids)
-    said = ngettext("%(n)s run: %(what)s.", "%(n)s runs: %(what)s.", n) % {"n": f"{n:,}", "what": _WORDS[what]()}
+    said = ngettext("%(n)s run: %(what)s.", "%(n)s runs: %(what)s.", n) % {"n": numeral(n), "what": _WORDS[what]()}
     if done.left:
         left = ngettext(
             "%s was left alone: you may only look at it.", "%s were left alone: you may only look at them.", done.left
         )
-        said += " " + left % f"{done.left:,}"
+        said += " " + left % numeral(done.left)
     return said
 
 
@@ -73,7 +74,7 @@ def _checked(what: str, word: str) -> str:
 
 def _one_by_one(user: User, runs: Sequence[int], what: str) -> None:
     if len(runs) > MOST_SLOW:
-        told = {"most": f"{MOST_SLOW:,}", "n": f"{len(runs):,}"}
+        told = {"most": numeral(MOST_SLOW), "n": numeral(len(runs))}
         raise Refused(_("This can be done to %(most)s runs at once, and %(n)s are chosen. Narrow the search.") % told)
     for run in Run.objects.filter(pk__in=runs).select_related("project", "owner"):
         if what == "stop" and run.status != Status.ENDED:

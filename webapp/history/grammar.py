@@ -10,6 +10,7 @@ from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from webapp.history.terms import All, Not, Part, SearchError, Some, Term, Word
+from webapp.language.numerals import numeral
 
 LONGEST = 2_000
 _DEEPEST = 50
@@ -44,7 +45,7 @@ _LARK = Lark(
 def parse(text: str) -> Part:
     """The whole search; no term at all is `All(())`, which everything fits."""
     if len(text) > LONGEST:
-        raise SearchError(_("This search is longer than %s characters.") % f"{LONGEST:,}", LONGEST)
+        raise SearchError(_("This search is longer than %s characters.") % numeral(LONGEST), LONGEST)
     if text.count("(") > _DEEPEST:
         raise SearchError(_("There are too many brackets."), text.index("(") + 1)
     try:

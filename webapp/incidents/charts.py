@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext as _
 
+from webapp.language.numerals import numeral
 from webapp.telemetry.blocks import Floats, Ints
 from webapp.telemetry.findings import PHASE_WORDS
 from webapp.telemetry.panel_lines import Panel, numbers
@@ -81,10 +82,14 @@ def links(costs: Mapping[str, float], names: Mapping[int, str], hot: Sequence[in
     worst = tuple(hot) if hot else max(pairs, key=lambda pair: pairs[pair])
     usual = float(np.median(list(pairs.values())))
     called = {end: names.get(end) or _("node %s") % end for end in ends}
-    told = {"a": called.get(worst[0], ""), "b": called.get(worst[1], ""), "cost": f"{pairs.get(worst, 0.0):,.1f}"}
+    told = {
+        "a": called.get(worst[0], ""),
+        "b": called.get(worst[1], ""),
+        "cost": numeral(pairs.get(worst, 0.0), ",.1f"),
+    }
     finding = [
         [_("From %(a)s to %(b)s a megabyte takes %(cost)s ms") % told, "warn"],
-        [_(", on the usual link %s.") % f"{usual:,.1f}", ""],
+        [_(", on the usual link %s.") % numeral(usual, ",.1f"), ""],
     ]
     return {"id": "links", "unit": "ms/MB", "nodes": list(called.values()), "z": z, "finding": finding}
 
@@ -157,4 +162,4 @@ def _bars(mine: Mapping[str, float], others: Mapping[str, float], names: Mapping
 
 
 def _ms(seconds: float) -> str:
-    return f"{seconds * 1e3:,.0f} ms" if abs(seconds) >= 0.01 else f"{seconds * 1e3:,.1f} ms"
+    return numeral(seconds * 1e3, ",.0f" if abs(seconds) >= 0.01 else ",.1f") + " ms"

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from webapp.incidents.models import Incident
+from webapp.language.numerals import numeral
 from webapp.runs.templatetags.figures import hours
 
 
@@ -33,7 +34,7 @@ def cost_of(row: Incident, price: Decimal | None, currency: str) -> Cost:
         longer="" if stopped or row.slowdown < 0.005 else f"{100 * row.slowdown:.0f} %",
         stopped=stopped,
         lost=hours(3600 * row.gpu_hours),
-        slots=ngettext("on %(n)s slot", "on %(n)s slots", size) % {"n": f"{size:,}"},
+        slots=ngettext("on %(n)s slot", "on %(n)s slots", size) % {"n": numeral(size)},
         rate=hours(3600 * rate) if rate else "",
         money="" if price is None else money(row.gpu_hours, price, currency),
         money_rate="" if price is None or not rate else _("%s each hour") % money(rate, price, currency),
@@ -42,4 +43,4 @@ def cost_of(row: Incident, price: Decimal | None, currency: str) -> Cost:
 
 def money(slot_hours: float, price: Decimal, currency: str) -> str:
     """“12.40 USD”."""
-    return f"{Decimal(slot_hours) * price:,.2f} {currency}"
+    return f"{numeral(Decimal(slot_hours) * price, ',.2f')} {currency}"

@@ -7,6 +7,7 @@ from django.utils.translation import ngettext
 
 from webapp.incidents import words
 from webapp.incidents.models import Incident
+from webapp.language.numerals import numeral
 from webapp.telemetry.models import Metric
 from webapp.telemetry.points import EXPOSED
 
@@ -33,7 +34,9 @@ class Lineup:
 def lineup_of(row: Incident) -> Lineup | None:
     """None where no rank is named, or there are too many to draw."""
     guilty, victims = set(words.ranks_of(row)), victims_of(row)
-    waiting = ngettext("%(n)s rank waits for it", "%(n)s ranks wait for it", len(victims)) % {"n": f"{len(victims):,}"}
+    waiting = ngettext("%(n)s rank waits for it", "%(n)s ranks wait for it", len(victims)) % {
+        "n": numeral(len(victims))
+    }
     if not guilty:
         return None
     ranks = row.attempt.ranks.all()

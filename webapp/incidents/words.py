@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from webapp.incidents import presence_words
 from webapp.incidents.hang import words as hang_words
 from webapp.incidents.models import Incident
+from webapp.language.numerals import numeral
 from webapp.runs.templatetags.figures import ms
 
 _lazy = gettext_lazy
@@ -182,7 +183,7 @@ def _network(row: Incident) -> str:
         "usual": ms(row.evidence.get("usual", 0.0)),
     }
     if "transfer" not in row.evidence:
-        share = f"{100 * float(row.evidence.get('retransmitted', 0.0)):.1f}"
+        share = numeral(100 * float(row.evidence.get("retransmitted", 0.0)), ".1f")
         text = _("%(who)s loses packets since step %(step)s: %(share)s %% of the bytes are sent again.")
         return _with_cost(row, text % {**told, "share": share})
     if row.link or row.node_rank is not None:
@@ -207,7 +208,7 @@ def _overlap(row: Incident) -> str:
 
 def _device(row: Incident) -> str:
     clock, usual = float(row.evidence.get("clock", 0.0)), float(row.evidence.get("usual", 0.0))
-    told = {"who": where(row), "clock": f"{clock:,.0f}", "usual": f"{usual:,.0f}"}
+    told = {"who": where(row), "clock": numeral(clock, ",.0f"), "usual": numeral(usual, ",.0f")}
     text = _("%(who)s: its GPU runs at %(clock)s MHz, those of the other ranks at %(usual)s MHz.") % told
     heat = row.evidence.get("temperature")
     return text if heat is None else f"{text} " + _("It is %s °C hot.") % f"{float(heat):.0f}"
@@ -264,7 +265,7 @@ def _with_cost(row: Incident, text: str) -> str:
 
 
 def _step(row: Incident) -> str:
-    return f"{row.opened_step:,}" if row.opened_step is not None else "?"
+    return numeral(row.opened_step) if row.opened_step is not None else "?"
 
 
 def _node(row: Incident, node_rank: int | None) -> str:

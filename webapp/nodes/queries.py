@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from webapp.accounts.models import User
+from webapp.language.numerals import numeral
 from webapp.nodes.models import Node, Slot
 from webapp.nodes.reach import is_reachable
 from webapp.nodes.standing import Standing, sentence, standing
@@ -86,7 +87,7 @@ class NodeRow:
         if offset is None:
             return "–"
         shown = round(1000 * offset, 1) + 0.0  # no "-0.0"
-        return f"{shown:+,.1f} ms" + (f" ± {1000 * error:,.1f}" if error is not None else "")
+        return numeral(shown, "+,.1f") + " ms" + (f" ± {numeral(1000 * error, ',.1f')}" if error is not None else "")
 
     @property
     def memory_share(self) -> float | None:

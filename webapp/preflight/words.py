@@ -7,6 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from webapp.language.numerals import numeral
 from webapp.runs.templatetags.figures import bytes_
 
 _lazy = gettext_lazy
@@ -42,7 +43,7 @@ _SENTENCES: dict[str, str | Promise] = {
     "gpu_hot": _lazy("GPU %(gpu)s of %(names)s is at %(temperature).0f °C and slows down at %(limit).0f °C."),
     "unlike": _lazy("%(names)s: %(what)s %(has)s, the others have %(others)s."),
     "unlike_none": _lazy("%(names)s: %(what)s %(has)s, the others: %(others)s."),
-    "clock": _lazy("The clock of %(names)s is %(seconds)+.1f s off the server's."),
+    "clock": _lazy("The clock of %(names)s is %(seconds)s s off the server's."),
 }
 
 _NEXT: dict[str, str | Promise] = {
@@ -136,15 +137,15 @@ def rate(mb_s: float | None) -> str:
     if mb_s is None:
         return "–"
     if mb_s >= 1000:
-        return f"{mb_s / 1000:,.1f} GB/s"
-    return f"{mb_s:,.0f} MB/s" if mb_s >= 10 else f"{mb_s:,.1f} MB/s"
+        return numeral(mb_s / 1000, ",.1f") + " GB/s"
+    return numeral(mb_s, ",.0f" if mb_s >= 10 else ",.1f") + " MB/s"
 
 
 def trip(ms: float | None) -> str:
     """ "0.21 ms", "52 ms"."""
     if ms is None:
         return "–"
-    return f"{ms:,.0f} ms" if ms >= 10 else f"{ms:,.2f} ms"
+    return numeral(ms, ",.0f" if ms >= 10 else ",.2f") + " ms"
 
 
 def share(value: float, expected: float) -> str:
@@ -169,6 +170,7 @@ def _filled(finding: Told) -> dict[str, Any]:
         "error": _ERRORS.get(told.get("error", ""), told.get("error", "")),
         "what": _WHATS.get(told.get("what", ""), ""),
         "free": bytes_(told.get("free")),
+        "seconds": numeral(told.get("seconds", 0.0), "+.1f"),
     }
     filled["has"], filled["others"] = told.get("has") or _("none"), told.get("others") or _("none")
     return filled

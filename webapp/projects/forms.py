@@ -6,6 +6,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from webapp.accounts.forms import LifetimeForm
+from webapp.language.numerals import numeral
 from webapp.projects.models import Project, Role
 
 LOST_NODE_LIMIT_S = (30, 7 * 86_400)  # least and most
@@ -76,7 +77,7 @@ class LostNodeForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        seconds = f"{settings.LOST_NODE_LIMIT_S:,g}"
+        seconds = numeral(settings.LOST_NODE_LIMIT_S, ",g")
         self.fields["lost_node_limit_s"].help_text = _(
             "From 30 seconds to 7 days. Empty: this server's %(seconds)s seconds."
         ) % {"seconds": seconds}

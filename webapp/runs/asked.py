@@ -9,6 +9,7 @@ from django.http import HttpRequest, JsonResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
+from webapp.language.numerals import numeral
 from webapp.runs.models import Attempt, Run
 
 P = ParamSpec("P")
@@ -60,7 +61,8 @@ def whole(query: QueryDict, name: str, low: int, high: int) -> int | None:
         raise BadQuestion(_("“%s” must be a whole number.") % name) from None
     if not low <= value <= high:
         raise BadQuestion(
-            _("“%(name)s” must be from %(low)s to %(high)s.") % {"name": name, "low": f"{low:,}", "high": f"{high:,}"}
+            _("“%(name)s” must be from %(low)s to %(high)s.")
+            % {"name": name, "low": numeral(low), "high": numeral(high)}
         )
     return value
 

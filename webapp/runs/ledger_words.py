@@ -11,6 +11,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from webapp.language.numerals import numeral
+
 FEW = 16  # more ranks than this: only those that lack something have a row of their own
 MOST_ROWS = 200
 _SHOWN_GAPS = 3
@@ -73,7 +75,7 @@ def sentence(ranks: Mapping[str, Account]) -> Finding:
     """Whether all is stored, as [(text, tone), …]; empty when no step was made."""
     sums, n = totals(ranks), len(ranks)
     lacking = [rank for rank, account in ranks.items() if lacks(account)]
-    told = {"n": n, "lacking": len(lacking), **{name: f"{value:,}" for name, value in sums.items()}}
+    told = {"n": n, "lacking": len(lacking), **{name: numeral(value) for name, value in sums.items()}}
     if not sums["made"]:
         return []
     if lacking:
@@ -108,19 +110,19 @@ def gap_text(first: int, last: int, reason: str) -> str:
     """ "Steps 120 to 131: the node's disk was full." """
     steps = _("Step %(first)s") if first == last else _("Steps %(first)s to %(last)s")
     why = WHY.get(reason) or reason.replace("_", " ")
-    return f"{steps % {'first': f'{first:,}', 'last': f'{last:,}'}}: {why}."
+    return f"{steps % {'first': numeral(first), 'last': numeral(last)}}: {why}."
 
 
 def dropped_text(what: str, by_node: Mapping[str, int]) -> str:
     """ "1,200 samples dropped on gpu-a." """
     count = sum(by_node.values())
-    told = {"n": f"{count:,}", "what": _KINDS.get(what) or what, "nodes": ", ".join(sorted(filter(None, by_node)))}
+    told = {"n": numeral(count), "what": _KINDS.get(what) or what, "nodes": ", ".join(sorted(filter(None, by_node)))}
     return (_("%(n)s %(what)s dropped on %(nodes)s.") if told["nodes"] else _("%(n)s %(what)s dropped.")) % told
 
 
 def skipped_text(lines: int, node: str) -> str:
     """ "12,345 log lines skipped; the whole log is on gpu-a." """
-    text = ngettext("%(n)s log line skipped", "%(n)s log lines skipped", lines) % {"n": f"{lines:,}"}
+    text = ngettext("%(n)s log line skipped", "%(n)s log lines skipped", lines) % {"n": numeral(lines)}
     return text + (_("; the whole log is on %(node)s.") % {"node": node} if node else ".")
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from webapp.language.numerals import numeral
 from webapp.runs import health_words
 from webapp.runs.models import Outcome, Run, Stateful, Status
 
@@ -70,7 +71,7 @@ def _ended(outcome: str) -> Look:
 def _broken(run: Run) -> str:
     if run.loss_since is None:
         return _("loss is %s") % run.loss_text
-    return _("loss is %(text)s since step %(step)s") % {"text": run.loss_text, "step": f"{run.loss_since:,}"}
+    return _("loss is %(text)s since step %(step)s") % {"text": run.loss_text, "step": numeral(run.loss_since)}
 
 
 def _fault(run: Run) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from trainer_agent.wire.launch import torchrun_argv
+from webapp.language.numerals import numeral
 from webapp.runs.command_line import shown_command
 from webapp.runs.models import Attempt, AttemptNode, RankState, Run
 from webapp.runs.spec import RunSpec
@@ -41,10 +42,10 @@ def _spec_rows(spec: RunSpec) -> list[tuple[str, str]]:
             _("%(signal)s, then %(s)s s") % {"signal": spec.stop_signal, "s": f"{spec.grace:g}"},
         ),
         (_("Retries"), str(spec.retries)),
-        (_("Time limit"), _("%s s") % f"{spec.timeout:,.0f}" if spec.timeout else _("none")),
+        (_("Time limit"), _("%s s") % numeral(spec.timeout, ",.0f") if spec.timeout else _("none")),
         (
             _("Total steps"),
-            f"{spec.total_steps:,}" if spec.total_steps else _("guessed from the command, if it says so"),
+            numeral(spec.total_steps) if spec.total_steps else _("guessed from the command, if it says so"),
         ),
         (_("Deep communication view"), _("on") if spec.deep else _("off")),
         (_("Nodes checked first"), _("yes") if spec.preflight else _("no")),
@@ -91,7 +92,7 @@ def _measuring(attempt: Attempt) -> list[tuple[str, str]]:
     if not costs:
         return []
     shares = [us / step for us, step in told if isinstance(us, int | float) and isinstance(step, int | float) and step]
-    text = _("%s µs a step and rank") % f"{median(costs):,.0f}"
+    text = _("%s µs a step and rank") % numeral(median(costs), ",.0f")
     if shares:
-        text += f" ({100 * median(shares):.2g} %)"
+        text += f" ({numeral(100 * median(shares), '.2g')} %)"
     return [(_("Measuring costs"), text)]

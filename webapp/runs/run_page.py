@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from webapp.language.numerals import numeral
 from webapp.runs import looks, pace, wording
 from webapp.runs.models import Attempt, Outcome, RankState, Run, RunEvent, Status
 from webapp.runs.templatetags.figures import duration, ms
@@ -132,9 +133,7 @@ def _health_counts(run: Run, attempt: Attempt) -> bool:
 
 
 def _rate(per_second: float) -> str:
-    return (
-        f"{per_second:,.2f}" if per_second < 10 else f"{per_second:,.1f}" if per_second < 100 else f"{per_second:,.0f}"
-    )
+    return numeral(per_second, ",.2f" if per_second < 10 else ",.1f" if per_second < 100 else ",.0f")
 
 
 def _stop_until(run: Run, attempt: Attempt) -> datetime | None:

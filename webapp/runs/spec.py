@@ -6,6 +6,8 @@ from typing import Annotated, Any
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
+from webapp.language.numerals import numeral
+
 ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 SIGNALS = ("SIGTERM", "SIGINT", "SIGUSR1", "SIGUSR2")
 # Names that Paceline or the launcher sets itself; a user's value would break the run.
@@ -130,5 +132,5 @@ def check_text(text: str, what: str, longest: int | None = LONGEST_TEXT) -> None
     except UnicodeEncodeError:
         raise ValueError(_("%(name)s holds half of a character (a lone surrogate).") % {"name": what}) from None
     if longest is not None and size > longest:
-        told = {"name": what, "most": f"{longest:,}"}
+        told = {"name": what, "most": numeral(longest)}
         raise ValueError(_("%(name)s is longer than %(most)s bytes. Put it in a file.") % told)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from webapp.language.numerals import numeral
 from webapp.runs.looks import Look
 from webapp.sweeps.models import Ended, State, Sweep, Trial
 from webapp.sweeps.queries import best_of
@@ -40,7 +41,7 @@ def look_of_sweep(sweep: Sweep) -> Look:
 
 def number(value: float | None) -> str:
     """A value of the goal as tables show it."""
-    return "" if value is None else f"{value:.6g}"
+    return "" if value is None else numeral(value, ".6g")
 
 
 def _best(sweep: Sweep, best: Trial | None) -> str:

@@ -5,6 +5,7 @@ import math
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
+from webapp.language.numerals import numeral
 from webapp.runs.templatetags.figures import bytes_
 from webapp.telemetry.spread import Rank
 
@@ -167,7 +168,7 @@ def number(value: float) -> str:
         return nonfinite(value)
     size = abs(value)
     if size >= 1e7 or 0 < size < 1e-3:
-        return f"{value:.3g}"
+        return numeral(value, ".3g")
     shown = round(value) if size >= 1000 else float(f"{value:.3g}")
     decimals = 0 if shown == int(shown) else len(repr(shown).partition(".")[2])
     return number_format(shown, decimals, force_grouping=True)

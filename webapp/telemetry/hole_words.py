@@ -6,6 +6,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from webapp.language.numerals import numeral
+
 _FEW = 4
 
 WHY: dict[str, str | Promise] = {
@@ -40,5 +42,5 @@ def ranks_text(ranks: Sequence[int]) -> str:
 def steps_text(first: int, last: int) -> str:
     """ "step 9" or "steps 1,209 to 1,300"."""
     if first == last:
-        return _("step %s") % f"{first:,}"
-    return _("steps %(first)s to %(last)s") % {"first": f"{first:,}", "last": f"{last:,}"}
+        return _("step %s") % numeral(first)
+    return _("steps %(first)s to %(last)s") % {"first": numeral(first), "last": numeral(last)}

@@ -1,4 +1,4 @@
-"""Numbers as people read them: thin units after a space, comma thousands, a dash for what is unknown."""
+"""Numbers as people read them, in their language: units after a space, a dash for what is unknown."""
 
 import math
 from datetime import datetime
@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from webapp.runs.models import Stateful
+from webapp.language.numerals import numeral
 
 register = template.Library()
 UNKNOWN = "–"
@@ -36,7 +37,7 @@ def duration(seconds: float | None, style: str = "full") -> str:
 @register.filter
 def hours(seconds: float | None) -> str:
     """Slot time: "42 s", "17 m 42 s", "1 h 31 m", "1,204 h"; it never becomes days."""
-    return f"{seconds / 3600:,.0f} h" if _known(seconds) and seconds >= 48 * 3600 else duration(seconds)
+    return numeral(seconds / 3600, ",.0f") + " h" if _known(seconds) and seconds >= 48 * 3600 else duration(seconds)
 
 
 @register.filter
@@ -75,7 +76,7 @@ def number(value: float | None, places: int = 0) -> str:
     """ "1,366", with `places` decimals; NaN and infinities by name."""
     if not _known(value):
         return UNKNOWN
-    return _nonfinite(value) or f"{value:,.{places}f}"
+    return _nonfinite(value) or numeral(value, f",.{places}f")
 
 
 @register.filter
@@ -85,10 +86,10 @@ def figure(value: float | None) -> str:
         return UNKNOWN
     size = abs(value)
     if not math.isfinite(value) or size == 0 or size >= 1000:
-        return _nonfinite(value) or (f"{value:,.0f}" if size < 1e9 else f"{value:.3g}")
+        return _nonfinite(value) or numeral(value, ",.0f" if size < 1e9 else ".3g")
     if size >= 1:
-        return f"{value:.{3 - math.floor(math.log10(size))}f}"
-    return f"{value:.3f}" if size >= 0.1 else f"{value:.3g}"
+        return numeral(value, f".{3 - math.floor(math.log10(size))}f")
+    return numeral(value, ".3f" if size >= 0.1 else ".3g")
 
 
 @register.filter
@@ -97,7 +98,7 @@ def ms(seconds: float | None) -> str:
     if not _known(seconds) or not math.isfinite(seconds):
         return UNKNOWN
     value = seconds * 1000
-    return f"{value:,.0f} ms" if abs(value) >= 10 else f"{value:.1f} ms"
+    return numeral(value, ",.0f" if abs(value) >= 10 else ".1f") + " ms"
 
 
 @register.filter(name="bytes")
@@ -110,7 +111,7 @@ def bytes_(count: float | None) -> str:
         if abs(size) < 1024 or unit == "TB":
             break
         size /= 1024
-    return f"{size:.0f} {unit}" if unit == "B" or size >= 10 else f"{size:.1f} {unit}"
+    return numeral(size, ",.0f" if unit == "B" or size >= 10 else ",.1f") + f" {unit}"
 
 
 @register.filter

@@ -1,5 +1,7 @@
 // A form with `data-live-form` is sent without leaving the page: when it is refused only the errors are drawn, so that
 // chosen files and typed secrets stay. Also: the source of code shows its own fields, and a folder sends its paths.
+import { language } from "./language.js";
+
 const form = document.querySelector("form[data-live-form]");
 const buttons = [...document.querySelectorAll("[data-sending]")];
 const words = buttons.map((button) => button.textContent);
@@ -60,7 +62,7 @@ function showSource() {
 function countFiles() {
   const note = form.querySelector("[data-folder-note]");
   const count = chosen(form.elements.folder).length;
-  if (count) note.textContent = note.dataset.textMany.replace("%s", count.toLocaleString("en"));
+  if (count) note.textContent = note.dataset.textMany.replace("%s", count.toLocaleString(language));
 }
 
 if (form) {

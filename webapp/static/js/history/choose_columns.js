@@ -1,5 +1,7 @@
 // The menu of columns: what is shown, the other standard ones, and metrics and settings found by name. There may be
 // thousands of names, so only those that fit to what is typed are asked for.
+import { language } from "../language.js";
+
 const menu = document.querySelector("[data-columns]");
 const WAIT_MS = 150;
 const form = document.querySelector("#search");
@@ -50,7 +52,7 @@ async function find() {
   const note = menu.querySelector("[data-note]");
   note.hidden = found.length > 0 && total <= found.length;
   note.textContent = found.length
-    ? menu.dataset.more.replace("{shown}", found.length).replace("{of}", total.toLocaleString())
+    ? menu.dataset.more.replace("{shown}", found.length).replace("{of}", total.toLocaleString(language))
     : menu.dataset.none;
 }
 

@@ -1,4 +1,6 @@
 // Chart style: every colour is read from the tokens, so one redraw puts a chart into the other theme.
+import {separators} from "../language.js";
+
 let tokens = new Map();
 
 export function token(name) {
@@ -40,14 +42,14 @@ const axis = () => ({
 export function layout({xaxis = {}, yaxis = {}, margin = {}, ...rest} = {}) {
   return {
     font: {family: token("font"), size: 11, color: token("c-tick")},
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: token("surface"), showlegend: false, separators: ".,",
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: token("surface"), showlegend: false, separators,
     hovermode: "x unified", dragmode: isNarrow() ? false : "zoom", ...rest,
     hoverlabel: {bgcolor: token("raise"), bordercolor: token("line-strong"),
       font: {size: 12, color: token("ink"), family: token("font")}},
     margin: {l: 44, r: 14, t: 10, b: 26, ...margin},
     xaxis: {...axis(), showgrid: false, showline: true, linecolor: token("c-axis"), fixedrange: isNarrow(),
       spikecolor: token("c-mark"), spikethickness: 1, spikedash: "solid", tickformat: ",d",
-      unifiedhovertitle: {text: "step %{x:,d}"}, nticks: isNarrow() ? 4 : 7, ...xaxis},
+      unifiedhovertitle: {text: `${document.documentElement.dataset.step} %{x:,d}`}, nticks: isNarrow() ? 4 : 7, ...xaxis},
     yaxis: {...axis(), showgrid: true, nticks: 5, ticklabelstandoff: 6, ...yaxis},
   };
 }

@@ -1,8 +1,10 @@
-// Sentences that the server translated, filled in here: say('points', {n: 3}). Numbers get thousands commas.
+// Sentences that the server translated, filled in here: say('points', {n: 3}). Numbers are written as its language does.
+import {language} from "../language.js";
+
 const texts = JSON.parse(document.getElementById("run-words").textContent);
 
 export const number = (value, digits = 0) =>
-  value.toLocaleString("en", {minimumFractionDigits: digits, maximumFractionDigits: digits});
+  value.toLocaleString(language, {minimumFractionDigits: digits, maximumFractionDigits: digits});
 
 export function say(key, fill = {}) {
   return texts[key].replace(/\{(\w+)\}/g, (_all, name) =>
