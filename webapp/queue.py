@@ -13,6 +13,7 @@ PLACE = "workers.dispatch.place"
 SEND = "workers.dispatch.send_commands"
 CONCLUDE = "workers.hang.conclude"
 SEND_ALERTS = "workers.notify.send"
+SEND_MENTIONS = "workers.mentions.send"
 
 
 def hint(task: str, *args: object) -> None:

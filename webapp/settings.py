@@ -84,6 +84,7 @@ INSTALLED_APPS = [
     "webapp.preflight",
     "webapp.alerts",
     "webapp.sweeps",
+    "webapp.notes",
     "webapp.sharing",
     "webapp.live",
     "webapp.api",

@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("webapp.history.urls")),
     path("", include("webapp.provenance.urls")),
     path("", include("webapp.artifacts.urls")),
+    path("", include("webapp.notes.urls")),
     path("", include("webapp.sharing.urls")),
     path("", include("webapp.live.urls")),
     path("accounts/", include("webapp.accounts.urls")),

@@ -23,7 +23,8 @@ from webapp.alerts.outgoing.result import Result
 from webapp.alerts.readings import Recorder
 from webapp.celery import app
 from webapp.incidents.models import Incident
-from webapp.queue import SEND_ALERTS, hint
+from webapp.notes import mail as mention_mail
+from webapp.queue import SEND_ALERTS, SEND_MENTIONS, hint
 from webapp.runs.models import Attempt, Status
 from webapp.runs.secrets import SecretUnreadable, decrypt
 
@@ -59,6 +60,8 @@ def look(now: datetime) -> None:
     _each(lifecycle.untold(now), lambda found: lifecycle.tell(*found, now))
     if deliveries.due(now):
         hint(SEND_ALERTS)
+    if mention_mail.due(now):
+        hint(SEND_MENTIONS)
 
 
 def _each(things: Iterable[T], act: Callable[[T], None]) -> None:

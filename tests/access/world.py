@@ -15,6 +15,7 @@ from webapp.history.models import SavedView
 from webapp.incidents.models import Autopsy
 from webapp.artifacts.models import Artifact
 from webapp.invitations import lifecycle as invitations
+from webapp.notes import lifecycle as notes
 from webapp.preflight.models import Check
 from webapp.projects import service_tokens
 from webapp.projects.models import Membership, Role
@@ -54,6 +55,7 @@ def build() -> dict[str, Any]:
         "secret": secret,
         "invitation": invited.pk,
         "link": link.pk,
+        "comment": notes.comment(attempt.run, admin, "said").pk,
         "shared": shared,
         "incident": found.pk,
         "autopsy": Autopsy.objects.create(attempt=attempt, asked_by="admin").pk,

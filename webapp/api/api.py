@@ -16,6 +16,7 @@ from webapp.api import (
     me,
     metrics,
     nodes,
+    notes,
     projects,
     runs,
     sweeps,
@@ -38,6 +39,7 @@ api = NinjaAPI(
 errors.register(api)
 for part in (runs, metrics, logs, ledger, events, provenance, artifacts):
     api.add_router("/runs", part.router)
+api.add_router("/runs", notes.router)
 api.add_router("/runs", incidents.of_run)
 api.add_router("/runs", autopsies.router)
 api.add_router("/incidents", incidents.router)

@@ -15,6 +15,7 @@ from webapp.history import matching
 from webapp.history.models import Favourite, Tag
 from webapp.history.terms import SearchError, Term
 from webapp.incidents.models import Incident
+from webapp.notes.queries import with_words
 from webapp.runs.models import AttemptNode
 from webapp.runs.status_words import STATUS_WORDS
 
@@ -94,6 +95,10 @@ def _tag(term: Term, asker: Asker) -> Q:
     return matching.words(term, lambda value: Q(pk__in=Tag.objects.filter(matching.text("name", value)).values("run")))
 
 
+def _note(term: Term, asker: Asker) -> Q:
+    return matching.words(term, lambda value: with_words(value.strip("*")))
+
+
 def _refuse(term: Term, value: str, known: Iterable[str]) -> Q:
     told = {"value": value, "key": term.key, "at": term.value_at, "known": ", ".join(known)}
     text = _("I do not know %(key)s:%(value)s at %(at)s. It can be %(known)s.") % told
@@ -142,6 +147,7 @@ FIELDS: dict[str, Field] = {
     "incident": Field(gettext_lazy("had such an incident; open or any"), _incident),
     "cause": Field(gettext_lazy("why it ended: code, node, network …"), _text("cause")),
     "name": Field(gettext_lazy("part of its name"), _text("name", within=True)),
+    "note": Field(gettext_lazy("part of its notes"), _note),
     "id": Field(gettext_lazy("its id"), _text("uid")),
     "node": Field(gettext_lazy("ran on this node"), _node),
     "nodes": Field(gettext_lazy("number of nodes"), _number("spec__nodes"), _ORDER),

@@ -10,6 +10,7 @@ from webapp.history.fields import FIELDS, Asker, on_node
 from webapp.history.models import Kind, Tag
 from webapp.history.numbered import Numbered, condition, numbered
 from webapp.history.terms import All, Not, Part, SearchError, Term, Word
+from webapp.notes.queries import with_words
 
 _ANYWHERE = ("name", "uid", "group", "project__slug", "project__name", "owner__username")
 
@@ -30,7 +31,7 @@ def meaning(part: Part, asker: Asker) -> Q:
 
 def _anywhere(text: str) -> Q:
     places = Q(*[(f"{place}__icontains", text) for place in _ANYWHERE], _connector=Q.OR)
-    return places | Q(pk__in=Tag.objects.filter(name__icontains=text).values("run")) | on_node(text)
+    return places | Q(pk__in=Tag.objects.filter(name__icontains=text).values("run")) | on_node(text) | with_words(text)
 
 
 def _term(term: Term, asker: Asker) -> Q:

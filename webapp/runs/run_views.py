@@ -109,12 +109,17 @@ def _for_scripts(run: Run, attempt: Attempt, cursor: str, address: Callable[[str
         "cursor": cursor,
         "words": {**dict(Status.choices), **dict(Outcome.choices)},
         "urls": {
-            **{name: address(name) for name in ("panels", "keys", "logs", "live", "artifacts")},
+            **{name: address(name) for name in ("panels", "keys", "logs", "live", "notes", "artifacts")},
             **{name: of_attempt(name) for name in ("header", "ledger", "provenance")},
         },
     }
 
 
 def _address_of(run: Run) -> Callable[[str], str]:
-    elsewhere = {"live": "live:run", "provenance": "provenance:part", "artifacts": "artifacts:list"}
+    elsewhere = {
+        "live": "live:run",
+        "notes": "notes:part",
+        "provenance": "provenance:part",
+        "artifacts": "artifacts:list",
+    }
     return lambda name: reverse(elsewhere.get(name, f"runs:{name}"), args=[run.uid])

@@ -7,6 +7,7 @@ import {drawLoop} from "./draw_loop.js";
 import {follow} from "./live.js";
 import {lateTab} from "./late_tab.js";
 import {logPane} from "./log_pane.js";
+import {notesTab} from "./notes_tab.js";
 import {panelFeed} from "./panel_feed.js";
 import {pageParts} from "./parts.js";
 import {showInTab} from "./tab_title.js";
@@ -35,6 +36,7 @@ const ledger = lateTab(config.urls.ledger, () => state.status !== "ended", "[dat
 const madeOf = lateTab(config.urls.provenance, () =>
   state.status !== "ended" && document.querySelector("[data-made-waits]"), "[data-made-none]");
 const artifacts = lateTab(config.urls.artifacts, () => false, "[data-artifacts-none]");
+const notes = notesTab(config.urls.notes);
 const parts = pageParts(config.urls.header, onState);
 
 function readAgain() {
@@ -85,6 +87,7 @@ function onFrame(frame) {
 feed.want(["step_time", "phases", "holes"]); // before the browser has laid out what is in view
 tabs(document.getElementById("run-page"), name => {
   ledger.shown(name === "ledger");
+  notes.shown(name === "notes");
   madeOf.shown(name === "config");
   artifacts.shown(name === "artifacts");
 });

@@ -1,0 +1,28 @@
+"""Who is named in a text as `@name`. Pure, but for `members`."""
+
+import re
+
+from django.db.models import QuerySet
+
+from webapp.accounts.models import User
+from webapp.projects.models import Project
+
+_NAMED = re.compile(r"(?<![\w@/.`])@([\w.@+-]{1,150})")
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+
+
+def named_in(text: str) -> set[str]:
+    """Names as typed, in lower case; a name at the end of a sentence also without its full stop. Code names nobody."""
+    found = {hit.lower() for hit in _NAMED.findall(_CODE.sub(" ", text))}
+    return found | {name.rstrip(".-+@") for name in found}
+
+
+def members(project: Project) -> QuerySet[User]:
+    """Whom a comment can mention: people of the project, who can see its runs."""
+    return project.members.filter(is_active=True, is_service=False).order_by("username")
+
+
+def mentioned(text: str, project: Project) -> list[User]:
+    """The members that are named."""
+    names = named_in(text)
+    return [person for person in members(project) if person.username.lower() in names] if names else []
