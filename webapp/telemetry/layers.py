@@ -10,7 +10,7 @@ from typing import Protocol
 
 from webapp.telemetry import derive
 from webapp.telemetry.blocks import Block, empty
-from webapp.telemetry.merge import FACTOR, put, replaced, roll_up, span, split
+from webapp.telemetry.merge import FACTOR, Layout, places, replaced, roll_up, span
 from webapp.telemetry.points import Points
 
 MAX_LEVEL = 6
@@ -49,9 +49,19 @@ def advance(points: dict[str, Points], stored: Stored, world_size: int) -> dict[
 
 
 def _level_0(points: dict[str, Points], stored: Stored) -> dict[Key, Block]:
-    parts = {Key(name, 0, number): part for name, all_ in points.items() for number, part in split(all_).items()}
-    known = stored.blocks(set(parts))
-    return {k: put(known.get(k) or empty(), p.rank, p.index, p.value) for k, p in parts.items()}
+    by_place: dict[tuple[int, int], list[tuple[str, Points]]] = defaultdict(list)
+    for name, part in points.items():  # metrics of the same records share their columns
+        by_place[id(part.rank), id(part.index)].append((name, part))
+    made: dict[Key, Block] = {}
+    for same in by_place.values():
+        first = same[0][1]
+        for number, at in places(first.index).items():
+            layout = Layout(first.rank[at], first.index[at])
+            known = stored.blocks({Key(name, 0, number) for name, _part in same})
+            for name, part in same:
+                key = Key(name, 0, number)
+                made[key] = layout.put(known.get(key) or empty(), part.value[at])
+    return made
 
 
 def _derived(dirty: dict[Key, Block], stored: Stored, world_size: int) -> dict[Key, Block]:
@@ -86,14 +96,14 @@ def _level(
     children = _children(level, below, stored, extents)
     parents = {Key(key.name, level, key.block // FACTOR) for key in children}
     known = stored.blocks({key for key in children if key not in below} | parents)
-    above: dict[Key, Block] = {key: known.get(key) or empty(rolled=True) for key in parents}
-    for child in sorted(children):
+    by: dict[Key, dict[tuple[int, int], Block]] = defaultdict(dict)
+    for child in children:
         source = below.get(child) or known.get(child)
         if source is not None:
-            parent = Key(child.name, level, child.block // FACTOR)
             lo = child.block * span(level - 1)
-            above[parent] = replaced(above[parent], lo, lo + span(level - 1), roll_up(source, level))
-    return above
+            rows = (lo, lo + span(level - 1))
+            by[Key(child.name, level, child.block // FACTOR)][rows] = roll_up(source, level)
+    return {key: replaced(known.get(key) or empty(rolled=True), by[key]) for key in parents}
 
 
 def _children(level: int, below: dict[Key, Block], stored: Stored, extents: dict[str, tuple[int, int]]) -> set[Key]:

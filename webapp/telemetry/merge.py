@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from webapp.telemetry.blocks import Block, Bools, Floats, Ints, Rolled, empty
-from webapp.telemetry.points import Points
 
 ROWS = 128  # rows of a full block, at every level
 FACTOR = 16  # indexes of one level that make one of the next
@@ -23,21 +22,45 @@ def span(level: int) -> int:
 
 def put(block: Block, rank: Ints, index: Ints, value: Floats) -> Block:
     """`block` with the points in it. A cell that is written twice keeps the last value."""
-    rows, columns = _union(block.index, index), _union(block.columns, rank)
-    values, present = _spread(block, rows, columns)
-    at = (np.searchsorted(rows, index), np.searchsorted(columns, rank))
-    values[at] = value
-    present[at] = True
-    return Block(rows, columns, values, present)
+    return Layout(rank, index).put(block, value)
 
 
-def split(points: Points) -> dict[int, Points]:
-    """The points by number of their level 0 block, order kept."""
-    number = np.floor_divide(points.index, ROWS)
-    low = int(number.min())
-    if low == int(number.max()):
-        return {low: points}
-    return {int(b): _where(points, number == b) for b in np.unique(number)}
+class Layout:
+    """Where points with these ranks and indexes lie in a block that they fill, found once for all their metrics."""
+
+    def __init__(self, rank: Ints, index: Ints) -> None:
+        self.rows, row = _places(index)
+        self.columns, column = _places(rank)
+        self._cells = row * self.columns.size + column
+        self._present = np.zeros((self.rows.size, self.columns.size), dtype=bool)
+        self._present.reshape(-1)[self._cells] = True
+
+    def block(self, value: Floats) -> Block:
+        """The points alone."""
+        values = np.zeros(self._present.shape)
+        values.reshape(-1)[self._cells] = value
+        return Block(self.rows, self.columns, values, self._present)
+
+    def put(self, block: Block, value: Floats) -> Block:
+        """See the module's `put`."""
+        made = self.block(value)
+        if not block.index.size:
+            return made
+        rows, columns = _union(block.index, self.rows), _union(block.columns, self.columns)
+        values, present = _spread(block, rows, columns)
+        at = np.ix_(np.searchsorted(rows, self.rows), np.searchsorted(columns, self.columns))
+        values[at] = np.where(made.present, made.values, values[at])
+        present[at] |= made.present
+        return Block(rows, columns, values, present)
+
+
+def places(index: Ints) -> dict[int, Ints | slice]:
+    """Where the indexes of each level 0 block stand."""
+    number = np.floor_divide(index, ROWS)
+    low, high = int(number.min()), int(number.max())
+    if low == high:
+        return {low: slice(None)}
+    return {int(b): np.flatnonzero(number == b) for b in _places(number)[0]}
 
 
 def roll_up(block: Block, level: int) -> Block:
@@ -47,6 +70,8 @@ def roll_up(block: Block, level: int) -> Block:
     step = stride(level)
     bucket = np.floor_divide(block.index, step) * step
     rows, first = np.unique(bucket, return_index=True)
+    if block.rolled is None and bool(block.present.all()) and bool(np.isfinite(block.values).all()):
+        return _rolled_from_whole(block, rows, first)
     finer = block.rolled or _as_rolled(block)
     counts = np.add.reduceat(np.where(block.present, finer.counts, 0), first, axis=0)
     sums = np.add.reduceat(np.where(finer.counts > 0, np.nan_to_num(block.values), 0.0) * finer.counts, first, axis=0)
@@ -66,11 +91,25 @@ def roll_up(block: Block, level: int) -> Block:
     )
 
 
-def replaced(block: Block, lo: int, hi: int, by: Block) -> Block:
-    """`block` whose rows in [lo, hi) are those of `by`."""
-    if not block.index.size:
-        return by
-    return joined([cut(block, None, lo), by, cut(block, hi, None)])
+def _rolled_from_whole(block: Block, rows: Ints, first: Ints) -> Block:
+    """Of raw values of which none is missing and all are numbers."""
+    counts = np.diff(first, append=block.index.size)[:, None]
+    shape = (rows.size, block.columns.size)
+    means = np.add.reduceat(block.values, first, axis=0) / counts
+    extremes = (np.minimum.reduceat(block.values, first, axis=0), np.maximum.reduceat(block.values, first, axis=0))
+    rolled = Rolled(*extremes, np.broadcast_to(counts, shape), np.zeros(shape, dtype=bool))
+    return Block(rows, block.columns, means, np.ones(shape, dtype=bool), rolled)
+
+
+def replaced(block: Block, by: dict[tuple[int, int], Block]) -> Block:
+    """`block` whose rows in each [lo, hi) are those of the other block; the ranges do not overlap."""
+    pieces: list[Block] = []
+    before: int | None = None
+    for (lo, hi), rows in sorted(by.items(), key=lambda item: item[0]):
+        pieces += [cut(block, before, lo), rows]
+        before = hi
+    made = joined([*pieces, cut(block, before, None)])
+    return made if made.index.size else block
 
 
 def joined(parts: list[Block]) -> Block:
@@ -155,13 +194,14 @@ def _union(a: Ints, b: Ints) -> Ints:
     return np.union1d(a, b).astype(np.int64)
 
 
-def _where(points: Points, mask: Bools) -> Points:
-    return Points(
-        points.name,
-        points.axis,
-        points.columns,
-        points.dtype,
-        points.rank[mask],
-        points.index[mask],
-        points.value[mask],
-    )
+def _places(numbers: Ints) -> tuple[Ints, Ints]:
+    """The different numbers, ascending, and for each number its place among them."""
+    low = int(numbers.min())
+    reach = int(numbers.max()) - low + 1
+    if reach > 4 * numbers.size + 1024:
+        found, at = np.unique(numbers, return_inverse=True)
+        return found.astype(np.int64), at
+    seen = np.zeros(reach, dtype=bool)
+    near = numbers - low
+    seen[near] = True
+    return np.flatnonzero(seen) + low, (np.cumsum(seen) - 1)[near]

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -45,12 +46,45 @@ class Points:
 
 def explode(batch: Batch) -> list[Points]:
     """All points of a batch, or BadContent."""
+    return explode_all([batch])
+
+
+def explode_all(batches: Iterable[Batch]) -> list[Points]:
+    """All points of batches, one `Points` per metric where their columns allow it; BadContent if any of them is bad.
+
+    What belongs together is put together before it is looked at: the work grows with metrics, not with messages.
+    Metrics of the same records share their `rank` and `index`.
+    """
+    steps: list[StepColumns] = []
+    values: dict[str, list[ValueColumns]] = {}
+    samples: dict[str, list[SampleColumns]] = {}
+    for batch in batches:
+        check_lengths(batch)
+        steps += batch.steps
+        for logged in batch.values:
+            values.setdefault(logged.key, []).append(logged)
+        for sampled in batch.samples:
+            samples.setdefault(sampled.metric, []).append(sampled)
     found: list[Points] = []
-    for steps in batch.steps:
-        found += _steps(steps)
-    found += [_values(values) for values in batch.values]
-    found += [_samples(samples) for samples in batch.samples]
+    for _kind, same in groupby(steps, _kind_of):
+        found += _steps(_one_of_steps(list(same)))
+    found += [_values(_one_of_values(same)) for same in values.values()]
+    found += [_samples(_one_of_samples(same)) for same in samples.values()]
     return [points for points in found if points.index.size]
+
+
+def check_lengths(batch: Batch) -> None:
+    """BadContent when a column has another number of points than its message says."""
+    for steps in batch.steps:
+        known = [data for name, data in steps.columns.items() if name in METRIC_OF_PHASE.values()]
+        _lengths(steps.n, "records", 4, (steps.rank, *known))
+        _lengths(steps.n, "records", 8, (steps.step, steps.end, *([steps.nbytes] if steps.nbytes else [])))
+    for values in batch.values:
+        _lengths(values.n, values.key, 4, (values.rank,))
+        _lengths(values.n, values.key, 8, (values.step, values.value))
+    for samples in batch.samples:
+        _lengths(samples.n, samples.metric, 4, (samples.rank,))
+        _lengths(samples.n, samples.metric, 8, (samples.time, samples.value))
 
 
 def joined(parts: Iterable[Points]) -> dict[str, Points]:
@@ -88,51 +122,108 @@ def _concatenated(same: list[Points]) -> Points:
     )
 
 
+def _kind_of(columns: StepColumns) -> tuple[tuple[str, ...], bool]:
+    return tuple(name for name in columns.columns if name in METRIC_OF_PHASE.values()), bool(columns.nbytes)
+
+
+def _one_of_steps(same: list[StepColumns]) -> StepColumns:
+    if len(same) == 1:
+        return same[0]
+    return StepColumns(
+        n=sum(one.n for one in same),
+        rank=b"".join([one.rank for one in same]),
+        step=b"".join([one.step for one in same]),
+        end=b"".join([one.end for one in same]),
+        columns={name: b"".join([one.columns[name] for one in same]) for name in _kind_of(same[0])[0]},
+        nbytes=b"".join([one.nbytes for one in same]),
+    )
+
+
+def _one_of_values(same: list[ValueColumns]) -> ValueColumns:
+    if len(same) == 1:
+        return same[0]
+    return ValueColumns(
+        key=same[0].key,
+        n=sum(one.n for one in same),
+        rank=b"".join([one.rank for one in same]),
+        step=b"".join([one.step for one in same]),
+        time=b"",
+        value=b"".join([one.value for one in same]),
+    )
+
+
+def _one_of_samples(same: list[SampleColumns]) -> SampleColumns:
+    if len(same) == 1:
+        return same[0]
+    return SampleColumns(
+        metric=same[0].metric,
+        n=sum(one.n for one in same),
+        rank=b"".join([one.rank for one in same]),
+        time=b"".join([one.time for one in same]),
+        value=b"".join([one.value for one in same]),
+    )
+
+
+def _lengths(n: int, what: str, width: int, columns: tuple[bytes, ...]) -> None:
+    for data in columns:
+        if n < 0 or len(data) != n * width:
+            raise BadContent(f"column {what[:80]!r} has {len(data)} bytes for {n} points")
+
+
 def _steps(columns: StepColumns) -> Iterator[Points]:
-    rank = _ranks(columns.rank, columns.n)
-    index = _index(_column(columns.step, "<i8", columns.n, "step"))
-    seconds = {}
-    for phase, data in columns.columns.items():
-        if phase not in METRIC_OF_PHASE.values():
-            continue
-        micro = _column(data, "<u4", columns.n, phase)
-        seconds[phase] = np.where(micro == MISSING_US, np.nan, micro / 1e6)
-    for name, value in seconds.items():
-        yield _present(name, "us", rank, index, value)
-    if STEP in seconds and EXPOSED in seconds:
-        own = np.rint((seconds[STEP] - seconds[EXPOSED]) * 1e6) / 1e6
-        yield _present(LOCAL, "us", rank, index, np.where(own < 0, 0.0, own))
-    yield _present(STEP_END, "f8", rank, index, _column(columns.end, "<f8", columns.n, "end"))
+    rank = _ranks(columns.rank)
+    index = _index(np.frombuffer(columns.step, "<i8"))
+    micro = {
+        phase: np.frombuffer(data, "<u4")
+        for phase, data in columns.columns.items()
+        if phase in METRIC_OF_PHASE.values()
+    }
+    for name, us in micro.items():
+        yield _timed(name, rank, index, us)
+    if STEP in micro and EXPOSED in micro:
+        step, exposed = micro[STEP], micro[EXPOSED]
+        own = np.where(step > exposed, step - exposed, 0).astype(np.uint32)
+        own[(step == MISSING_US) | (exposed == MISSING_US)] = MISSING_US
+        yield _timed(LOCAL, rank, index, own)
+    yield _present(STEP_END, rank, index, np.frombuffer(columns.end, "<f8"))
     if columns.nbytes:
-        yield _present(COMM_BYTES, "f8", rank, index, _column(columns.nbytes, "<f8", columns.n, "nbytes"))
+        yield _present(COMM_BYTES, rank, index, np.frombuffer(columns.nbytes, "<f8"))
 
 
-def _present(name: str, dtype: str, rank: Ints, index: Ints, value: Floats) -> Points:
+def _timed(name: str, rank: Ints, index: Ints, us: np.ndarray) -> Points:
+    seen = us != MISSING_US
+    if seen.all():
+        return Points(name, "step", "rank", "us", rank, index, us / 1e6)
+    return Points(name, "step", "rank", "us", rank[seen], index[seen], us[seen] / 1e6)
+
+
+def _present(name: str, rank: Ints, index: Ints, value: Floats) -> Points:
     seen = ~np.isnan(value)
-    return Points(name, "step", "rank", dtype, rank[seen], index[seen], value[seen])
+    if seen.all():
+        return Points(name, "step", "rank", "f8", rank, index, value)
+    return Points(name, "step", "rank", "f8", rank[seen], index[seen], value[seen])
 
 
 def _values(values: ValueColumns) -> Points:
-    value = _column(values.value, "<f8", values.n, values.key)
-    index = _index(_column(values.step, "<i8", values.n, "step"))
-    return Points(stored_name(values.key), "step", "rank", "f8", _ranks(values.rank, values.n), index, value)
+    index = _index(np.frombuffer(values.step, "<i8"))
+    value = np.frombuffer(values.value, "<f8")
+    return Points(stored_name(values.key), "step", "rank", "f8", _ranks(values.rank), index, value)
 
 
 def _samples(samples: SampleColumns) -> Points:
-    value = _column(samples.value, "<f8", samples.n, samples.metric)
-    time = _column(samples.time, "<f8", samples.n, "time")
+    value, time = np.frombuffer(samples.value, "<f8"), np.frombuffer(samples.time, "<f8")
     if not np.all(np.isfinite(time)):
         raise BadContent("a sample without a time")
     kind = "node" if is_of_nodes(samples.metric) else "rank"
-    rank = _ranks(samples.rank, samples.n)
+    rank = _ranks(samples.rank)
     keep = ~np.isnan(value)
     index = _index(np.floor(time).astype(np.int64))
     return Points(stored_name(samples.metric), "time", kind, "f8", rank[keep], index[keep], value[keep])
 
 
-def _ranks(data: bytes, n: int) -> Ints:
-    rank = _column(data, "<u4", n, "rank").astype(np.int64)
-    if n and int(rank.max()) >= _RANK_LIMIT:
+def _ranks(data: bytes) -> Ints:
+    rank = np.frombuffer(data, "<u4").astype(np.int64)
+    if rank.size and int(rank.max()) >= _RANK_LIMIT:
         raise BadContent("a rank out of range")
     return rank
 
@@ -141,9 +232,3 @@ def _index(index: Ints) -> Ints:
     if index.size and (int(index.min()) < -_INDEX_LIMIT or int(index.max()) > _INDEX_LIMIT):
         raise BadContent("a step or time out of range")
     return index
-
-
-def _column(data: bytes, dtype: str, n: int, what: str) -> np.ndarray:
-    if n < 0 or len(data) != n * np.dtype(dtype).itemsize:
-        raise BadContent(f"column {what[:80]!r} has {len(data)} bytes for {n} points")
-    return np.frombuffer(data, dtype)

@@ -12,7 +12,7 @@ from webapp.telemetry import derive
 from webapp.telemetry.blocks import Block, decode, encode
 from webapp.telemetry.layers import Key, advance
 from webapp.telemetry.models import Metric, Segment, Tail
-from webapp.telemetry.points import Points, explode, joined
+from webapp.telemetry.points import Points, explode_all, joined
 
 T = TypeVar("T")
 _CHUNK = 400  # rows per statement; SQLite allows 32,766 variables
@@ -53,18 +53,22 @@ class Segments:
 
 def compact(attempt: Attempt, tails: list[Tail]) -> int:
     """Move the content of `tails` into segments and delete them, in one transaction. Points moved."""
-    points = points_of(tails)
+    return move(attempt, points_of(tails), [tail.pk for tail in tails])
+
+
+def move(attempt: Attempt, points: dict[str, Points], tails: list[int]) -> int:
+    """Put what the tails with these keys hold into segments and delete them, in one transaction. Points moved."""
     with transaction.atomic():
         if points:
             write(attempt, points)
-        for chunk in chunks(tail.pk for tail in tails):
+        for chunk in chunks(tails):
             Tail.objects.filter(pk__in=chunk).delete()
     return sum(part.index.size for part in points.values())
 
 
 def points_of(tails: Iterable[Tail]) -> dict[str, Points]:
     """The points of tails, which come in the order in which they were stored."""
-    return joined(part for tail in tails for part in explode(codec.decode_batch(bytes(tail.payload))))
+    return joined(explode_all(codec.decode_batch(bytes(tail.payload)) for tail in tails))
 
 
 def write(attempt: Attempt, points: dict[str, Points]) -> None:

@@ -7,10 +7,12 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
 
 import msgspec
 from django.db import Error as DatabaseError
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, Max
 
 from trainer_agent.wire import codec
@@ -23,7 +25,7 @@ from webapp.telemetry.models import LogChunk, Tail
 from webapp.telemetry.points import Points
 from workers.ingest.lease import LostLease, hold
 from workers.ingest.parking import park
-from workers.ingest.received import Item, Sender, in_order, read
+from workers.ingest.received import Item, Sender, in_order, points_of, read
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +39,9 @@ class Applied:
 
     seqs: dict[str, int] = field(default_factory=dict)  # node -> applied_seq
     points: list[Points] = field(default_factory=list)
+    batches: list[Batch] = field(default_factory=list)  # that have points, in the order of their tails
     log_ends: dict[int, int] = field(default_factory=dict)  # rank -> length
-    tails: int = 0
+    tails: list[int] = field(default_factory=list)  # their keys
     finished: bool = False
     first_step: int | None = None  # of the attempt, if an event may have moved it
 
@@ -57,17 +60,19 @@ def apply(attempt: Attempt, holder: str, received: dict[str, list[bytes]]) -> Ap
 
 def _apply_all(attempt: Attempt, holder: str, received: dict[str, list[bytes]]) -> Applied:
     hold(attempt, holder)
-    done = Applied()
-    for part in _parts(attempt, received):
-        items = in_order(_items(attempt, part, received[part.node_uid]), part.applied_seq)
-        _store(attempt, part, items, done)
+    following = _in_order(attempt, received)
+    found = [(part, item) for part, items in following for item in items]
+    checked, points = points_of([item for _part, item in found])
+    done = Applied({part.node_uid: part.applied_seq for part, _items in following}, points)
+    _store(attempt, [(part, item) for (part, _raw), item in zip(found, checked, strict=True)], done)
     return done
 
 
 def _one_by_one(attempt: Attempt, holder: str, received: dict[str, list[bytes]]) -> Applied:
     done = Applied()
-    for part in _parts(attempt, received):
-        for item in in_order(_items(attempt, part, received[part.node_uid]), part.applied_seq):
+    for part, items in _in_order(attempt, received):
+        done.seqs[part.node_uid] = part.applied_seq
+        for item in items:
             _apply_one(attempt, holder, part, item, done)
     return done
 
@@ -77,7 +82,8 @@ def _apply_one(attempt: Attempt, holder: str, part: AttemptNode, item: Item, don
     try:
         with transaction.atomic():
             hold(attempt, holder)
-            _store(attempt, part, [item], mine)
+            [item], mine.points = points_of([item])
+            _store(attempt, [(part, item)], mine)
     except (LostLease, *DATABASE_AWAY):
         raise
     except Exception as error:
@@ -86,53 +92,69 @@ def _apply_one(attempt: Attempt, holder: str, part: AttemptNode, item: Item, don
         with transaction.atomic():
             hold(attempt, holder)
             reason = "database" if isinstance(error, DatabaseError) else "content"
-            _store(attempt, part, [Item(item.seq, item.raw, reason=f"{reason}: {error}")], mine)
+            _store(attempt, [(part, Item(item.seq, item.raw, reason=f"{reason}: {error}"))], mine)
     done.seqs |= mine.seqs
     done.points += mine.points
     done.log_ends |= mine.log_ends
+    done.batches += mine.batches
     done.tails += mine.tails
     done.finished |= mine.finished
     done.first_step = done.first_step if mine.first_step is None else mine.first_step
 
 
-def _parts(attempt: Attempt, received: dict[str, list[bytes]]) -> list[AttemptNode]:
-    rows = AttemptNode.objects.filter(attempt=attempt, node_uid__in=list(received)).select_related("node")
-    return list(rows.order_by("node_rank"))
+def _in_order(attempt: Attempt, received: dict[str, list[bytes]]) -> list[tuple[AttemptNode, list[Item]]]:
+    parts = list(AttemptNode.objects.filter(attempt=attempt, node_uid__in=list(received)).order_by("node_rank"))
+    ranks = _ranks_of(attempt, parts)
+    found = []
+    for part in parts:
+        sender = Sender(attempt.pk, part.node_uid, part.node_rank, ranks[part.node_rank])
+        items = [read(message, sender) for message in received[part.node_uid]]
+        found.append((part, in_order(items, part.applied_seq)))
+    return found
 
 
-def _items(attempt: Attempt, part: AttemptNode, messages: list[bytes]) -> list[Item]:
-    sender = Sender(attempt.pk, part.node_uid, part.node_rank, _ranks_of(attempt, part))
-    return [read(message, sender) for message in messages]
-
-
-def _ranks_of(attempt: Attempt, part: AttemptNode) -> frozenset[int]:
+def _ranks_of(attempt: Attempt, parts: Sequence[AttemptNode]) -> dict[int, frozenset[int]]:
     """The ranks of which a part may speak: its own, but of an attached launch any, since its launcher numbers them."""
     if attempt.run.is_attached:
-        return _ANY_RANK
-    rows = RankState.objects.filter(attempt=attempt, node_rank=part.node_rank)
-    return frozenset(rows.values_list("rank", flat=True))
+        return {part.node_rank: _ANY_RANK for part in parts}
+    mine: dict[int, set[int]] = {part.node_rank: set() for part in parts}
+    for rank, node_rank in RankState.objects.filter(attempt=attempt).order_by().values_list("rank", "node_rank"):
+        if node_rank in mine:
+            mine[node_rank].add(rank)
+    return {node_rank: frozenset(ranks) for node_rank, ranks in mine.items()}
 
 
-def _store(attempt: Attempt, part: AttemptNode, items: Sequence[Item], done: Applied) -> None:
+def _store(attempt: Attempt, found: Sequence[tuple[AttemptNode, Item]], done: Applied) -> None:
+    """Items of one or more parts, those of each in their order."""
     tails: list[Tail] = []
-    chunks: list[LogBytes] = []
-    for item in items:
-        if item.reason or item.batch is None:
+    for part, item in found:
+        if item.batch is None:
             park(attempt, part.node_uid, item)
-            continue
-        done.points += item.points
-        chunks += item.batch.logs
-        if item.points:
-            payload = codec.encode(msgspec.structs.replace(item.batch, events=[], logs=[]))
-            tails.append(Tail(attempt=attempt, node_rank=part.node_rank, seq=item.batch.seq, payload=payload))
-    Tail.objects.bulk_create(tails)
-    done.tails += len(tails)
-    done.log_ends |= _store_logs(attempt, part, chunks)
-    for item in items:
-        if item.batch is not None:
-            _tell(part, item.batch, done)
+        elif item.batch.steps or item.batch.values or item.batch.samples:
+            done.batches.append(item.batch)
+            tails.append(Tail(attempt=attempt, node_rank=part.node_rank, seq=item.batch.seq, payload=_payload(item)))
+    done.tails += [tail.pk for tail in Tail.objects.bulk_create(tails)]
+    for part, items in groupby(found, itemgetter(0)):
+        _store_the_rest(attempt, part, [item for _part, item in items], done)
+    reached = [(part.applied_seq, part.pk) for part in {part.pk: part for part, _item in found}.values()]
+    with connection.cursor() as cursor:
+        cursor.executemany(f"UPDATE {AttemptNode._meta.db_table} SET applied_seq = %s WHERE id = %s", reached)  # noqa: S608
+
+
+def _payload(item: Item) -> bytes:
+    """The message as it came, without what is kept elsewhere."""
+    assert item.batch is not None
+    if not item.batch.events and not item.batch.logs:
+        return item.raw
+    return codec.encode(msgspec.structs.replace(item.batch, events=[], logs=[]))
+
+
+def _store_the_rest(attempt: Attempt, part: AttemptNode, items: Sequence[Item], done: Applied) -> None:
+    batches = [item.batch for item in items if item.batch is not None]
+    done.log_ends |= _store_logs(attempt, part, [piece for batch in batches for piece in batch.logs])
+    for batch in batches:
+        _tell(part, batch, done)
     reached = max((item.seq for item in items if item.seq is not None), default=part.applied_seq)
-    AttemptNode.objects.filter(pk=part.pk).update(applied_seq=reached)
     part.applied_seq = done.seqs[part.node_uid] = reached
 
 

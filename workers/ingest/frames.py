@@ -1,5 +1,6 @@
 """Live frames of one attempt: the page's panels with only the new x, by the same functions as the page's own."""
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,7 @@ HOLES_EVERY_S = 1.0
 QUIET_HOLES_EVERY_S = 5.0
 MOST_CELLS = 6_000  # of all heatmaps of one frame; a page reads by itself what a frame lacks
 _LOOK_EVERY_S = 0.05  # for steps that wait for a rank, while nothing comes in
+_SHARE = 10  # frames of many ranks cost more and come more seldom: a tenth of the time for each kind
 _WORST_EVERY_S = 5.0  # so that equal ranks do not take turns
 _HEATS = ("local", "step", "backward", "forward", "data", "exposed_comm", "optimizer", "other", "comm_total")
 
@@ -62,6 +64,7 @@ class Frames:
         """One round, if it is time."""
         if now < self._next or self.wait_s(now) is None:
             return
+        began = time.monotonic()
         fresh, filled = self.window.take(now), self.window.take_filled()
         if filled is not None:
             frame(self.attempt.run.uid, "filled", attempt=self.attempt.number, **{"from": filled[0], "to": filled[1]})
@@ -72,14 +75,16 @@ class Frames:
             ends = {str(rank): end for rank, end in sorted(self._log_ends.items())}
             self._log_ends = {}
             frame(self.attempt.run.uid, "log", attempt=self.attempt.number, ranks=ends)
+        took = time.monotonic() - began
         if fresh:  # the first frame after a quiet time goes at once
-            self._next = now + EVERY_S
-        self._look_at = now + _LOOK_EVERY_S
+            self._next = now + max(EVERY_S, _SHARE * took)
+        self._look_at = now + max(_LOOK_EVERY_S, _SHARE * took)
 
     def publish_holes(self, now: float) -> None:
         """The holes, if it is time to look and they are others than before."""
         if now < self._holes_at:
             return
+        began = time.monotonic()
         quiet = self.window.quiet_s(now) > WAIT_S
         if quiet or self._holes or self.window.lacks():
             found = self._older_holes() + holes.of_attempt(Attempt.objects.get(pk=self.attempt.pk))
@@ -88,7 +93,8 @@ class Frames:
                 made = {"holes": holes.as_panel(found)}
                 frame(self.attempt.run.uid, "panels", attempt=self.attempt.number, panels=made)
         # What no data comes from may be an attempt of long steps: its node's counts tell at leisure.
-        self._holes_at = now + (QUIET_HOLES_EVERY_S if quiet and not self._holes else HOLES_EVERY_S)
+        least = QUIET_HOLES_EVERY_S if quiet and not self._holes else HOLES_EVERY_S
+        self._holes_at = now + max(least, _SHARE * (time.monotonic() - began))
 
     def _older_holes(self) -> list[holes.Hole]:
         """Of the attempts before, what this one did not do again. They change no more, or hardly ever."""

@@ -2,7 +2,6 @@
 
 import logging
 import time
-from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
@@ -13,20 +12,17 @@ from webapp.runs.models import Attempt, Status
 from webapp.telemetry import slot_time
 from webapp.telemetry.models import Tail
 from webapp.telemetry.points import STEP_END
-from webapp.telemetry.store import compact
 from workers.ingest.apply import Applied, apply
 from workers.ingest.frames import Frames
 from workers.ingest.lease import hold
 from workers.ingest.metric_values import MetricValues
 from workers.ingest.summary import Summary
 from workers.ingest.window import Window
+from workers.ingest.young import Young
 
 log = logging.getLogger(__name__)
 
-MOST_TAILS = 40
-OLDEST_TAIL = timedelta(seconds=5)
 NOTE_EVERY_S = 0.5
-_TAILS_AT_ONCE = 200
 
 
 class Held:
@@ -39,8 +35,7 @@ class Held:
         self.frames = Frames(attempt, self.window)
         self.summary = Summary(attempt)
         self.metric_values = MetricValues(attempt)
-        self.tails = 0
-        self._oldest = time.monotonic()
+        self.young = Young(attempt)
         self._noted = 0.0
         self._to_note = False
 
@@ -49,7 +44,7 @@ class Held:
         self.window.fill(self.attempt)
         self.summary.fill()
         self.metric_values.fill()
-        self.tails = Tail.objects.filter(attempt=self.attempt).count()
+        self.young.fill()
         self.look()
 
     def look(self) -> None:
@@ -69,9 +64,7 @@ class Held:
         """Commit messages; then remember them for frames and list row."""
         done = apply(self.attempt, self.holder, received)
         now = time.monotonic()
-        if done.tails and not self.tails:
-            self._oldest = now
-        self.tails += done.tails
+        self.young.add(done.batches, done.tails, now)
         if done.first_step is not None:
             self._count_from(done.first_step)
         self.window.add(done.points, now)
@@ -111,15 +104,8 @@ class Held:
 
     def compact(self, now: float) -> None:
         """Young data into segments, if there is much, or it is old, or no more will come."""
-        over = self.is_over()
-        old = now - self._oldest > OLDEST_TAIL.total_seconds()
-        if self.tails and (over or old or self.tails >= MOST_TAILS):
-            with transaction.atomic():
-                hold(self.attempt, self.holder)
-                rows = list(Tail.objects.filter(attempt=self.attempt).order_by("pk")[:_TAILS_AT_ONCE])
-                compact(self.attempt, rows)
-            self.tails = max(0, self.tails - len(rows)) if len(rows) == _TAILS_AT_ONCE else 0
-            self._oldest = now
+        if self.young.is_due(now) or (self.young and self.is_over()):
+            self.young.compact(self.holder)
 
     def is_over(self) -> bool:
         """Ended, and every part was finished or given up."""
@@ -128,7 +114,7 @@ class Held:
 
     def finish(self) -> bool:
         """Mark an attempt that is over and wholly in segments; True when it needs serving no more."""
-        if not self.is_over() or self.tails or self._to_note or self.metric_values.pending:
+        if not self.is_over() or self.young or self._to_note or self.metric_values.pending:
             return False
         with transaction.atomic():
             hold(self.attempt, self.holder)

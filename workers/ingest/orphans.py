@@ -16,14 +16,15 @@ KEPT_AFTER_END = timedelta(seconds=60)  # so that the node learns what was ackno
 
 def sweep(client: redis.Redis) -> None:
     """Serve again what got data after its end (a lost node came back); delete what is over or gone."""
-    for key in client.scan_iter(match=names.telemetry_pattern(), count=1_000):
-        place = names.telemetry_place(key.decode())
+    places = {key: names.telemetry_place(key.decode()) for key in client.scan_iter(names.telemetry_pattern(), 1_000)}
+    known = {place[0] for place in places.values() if place is not None}
+    attempts = Attempt.objects.only("compacted", "ended_at").in_bulk(known)
+    for key, place in places.items():
         if place is not None:
-            _settle(client, key, *place)
+            _settle(client, key, attempts.get(place[0]), *place)
 
 
-def _settle(client: redis.Redis, key: bytes, pk: int, node: str) -> None:
-    attempt = Attempt.objects.filter(pk=pk).only("compacted", "ended_at").first()
+def _settle(client: redis.Redis, key: bytes, attempt: Attempt | None, pk: int, node: str) -> None:
     if attempt is not None and not attempt.compacted:
         return
     if attempt is not None and client.xlen(key):

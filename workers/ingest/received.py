@@ -1,6 +1,6 @@
 """Stream entries of one part in the order in which they are to be applied. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,7 +8,8 @@ import msgspec
 
 from trainer_agent.wire import codec
 from trainer_agent.wire.messages import Batch
-from webapp.telemetry.points import BadContent, Points, explode
+from webapp.telemetry.points import BadContent, Points, check_lengths, explode, explode_all
+from webapp.telemetry.units import is_of_nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,6 @@ class Item:
     seq: int | None
     raw: bytes
     batch: Batch | None = None
-    points: tuple[Points, ...] = ()
     reason: str = ""
 
 
@@ -41,11 +41,20 @@ def read(raw: bytes, sender: Sender) -> Item:
     if (batch.attempt, batch.node) != (sender.attempt, sender.node):
         return Item(batch.seq, raw, reason=f"about attempt {batch.attempt} of node {batch.node[:40]}")
     try:
-        points = tuple(explode(batch))
-        _check_ranks(batch, points, sender)
+        check_lengths(batch)
+        _check_ranks(batch, sender)
     except BadContent as error:
         return Item(batch.seq, raw, reason=str(error))
-    return Item(batch.seq, raw, batch, points)
+    return Item(batch.seq, raw, batch)
+
+
+def points_of(items: list[Item]) -> tuple[list[Item], list[Points]]:
+    """The points of all items together; those that are bad come back with a reason."""
+    try:
+        return items, explode_all(item.batch for item in items if item.batch is not None)
+    except BadContent:
+        checked = [_checked(item) for item in items]
+        return checked, explode_all(item.batch for item in checked if item.batch is not None)
 
 
 def in_order(items: Iterable[Item], applied: int) -> list[Item]:
@@ -75,17 +84,41 @@ def _placed(items: list[Item], applied: int) -> list[Item]:
     return found
 
 
-def _check_ranks(batch: Batch, points: tuple[Points, ...], sender: Sender) -> None:
-    for part in points:
-        allowed = {sender.node_rank} if part.columns == "node" else sender.ranks
-        strange = set(part.rank.tolist()) - allowed
+def _checked(item: Item) -> Item:
+    if item.batch is None:
+        return item
+    try:
+        explode(item.batch)
+    except BadContent as error:
+        return Item(item.seq, item.raw, reason=str(error))
+    return item
+
+
+def _check_ranks(batch: Batch, sender: Sender) -> None:
+    known: set[bytes] = set()  # columns of one message are often the same
+    for name, ranks, allowed in _columns_of_ranks(batch, sender):
+        if allowed is sender.ranks and ranks in known:
+            continue
+        strange = set(memoryview(ranks).cast("I")) - allowed
         if strange:
-            raise BadContent(f"{part.name[:80]}: rank {min(strange)} is not of this node")
+            raise BadContent(f"{name[:80]}: rank {min(strange)} is not of this node")
+        if allowed is sender.ranks:
+            known.add(ranks)
     for log in batch.logs:
         if log.rank != -1 and log.rank not in sender.ranks:
             raise BadContent(f"log of rank {log.rank}, which is not of this node")
         if log.offset < 0:
             raise BadContent(f"log at offset {log.offset}")
+
+
+def _columns_of_ranks(batch: Batch, sender: Sender) -> Iterator[tuple[str, bytes, frozenset[int]]]:
+    for steps in batch.steps:
+        yield "records", steps.rank, sender.ranks
+    for values in batch.values:
+        yield values.key, values.rank, sender.ranks
+    of_node = frozenset({sender.node_rank})
+    for samples in batch.samples:
+        yield samples.metric, samples.rank, of_node if is_of_nodes(samples.metric) else sender.ranks
 
 
 def _seq_of(raw: bytes) -> int | None:

@@ -9,7 +9,7 @@ from webapp.runs.models import Attempt
 from webapp.telemetry import derive
 from webapp.telemetry.blocks import Block, empty
 from webapp.telemetry.loss import loss_key
-from webapp.telemetry.merge import cut, put, rows_of
+from webapp.telemetry.merge import Layout, cut, rows_of
 from webapp.telemetry.points import BUILT_IN, STEP, Points, joined
 from webapp.telemetry.read import Reader, Series, series_of
 
@@ -63,22 +63,29 @@ class Window:
 
     def add(self, points: Iterable[Points], now: float) -> None:
         """Points that were stored. `now`: monotonic seconds."""
+        layouts: dict[tuple[int, int], Layout] = {}
         for name, part in joined(points).items():
             if not self._takes(name, part):
                 continue
-            block = put(self.blocks.get(name) or empty(), part.rank, part.index, part.value)
+            place = (id(part.rank), id(part.index))  # metrics of the same records share their columns
+            if place not in layouts:
+                layouts[place] = Layout(part.rank, part.index)
+            block = layouts[place].put(self.blocks.get(name) or empty(), part.value)
             reach = STEPS if part.axis == "step" else SECONDS
             self.blocks[name] = cut(block, int(block.index[-1]) - reach, None)
             self.axis[name] = part.axis
-            fresh = set(part.index.tolist())
-            self._added_at = now
-            if part.axis == "step":
-                moved = self.first_step if name in BUILT_IN else 0
-                self._filled += [step + moved for step in fresh if step < int(block.index[-1]) - reach]
-            if name == STEP:
-                self._arrived = dict.fromkeys(fresh, now) | self._arrived
-            elif name not in BUILT_IN:
-                self._named.setdefault(name, set()).update(fresh)
+            self._note(name, part.axis, layouts[place].rows.tolist(), int(block.index[-1]) - reach, now)
+
+    def _note(self, name: str, axis: str, fresh: list[int], first: int, now: float) -> None:
+        """What came, for the next frame. `first`: the window's first index."""
+        self._added_at = now
+        if axis == "step":
+            moved = self.first_step if name in BUILT_IN else 0
+            self._filled += [step + moved for step in fresh if step < first]
+        if name == STEP:
+            self._arrived = dict.fromkeys(fresh, now) | self._arrived
+        elif name not in BUILT_IN:
+            self._named.setdefault(name, set()).update(fresh)
 
     def take(self, now: float) -> Fresh:
         """What is to be published: complete steps, or those that have waited long enough."""

@@ -1,0 +1,1 @@
+"""What storing a point costs, beside other stores; see `__main__.py`."""
