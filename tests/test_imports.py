@@ -9,8 +9,10 @@ import pytest
 
 REPO = Path(__file__).resolve().parent.parent
 AGENT = REPO / "trainer_agent"
-# Each file of inject/ is a module by its own name in a rank, because that folder is on its path.
-INJECTED = {path.stem for path in (AGENT / "inject").glob("*.py")}
+# Each file and folder of inject/ is a module by its own name in a rank, because that folder is on its path.
+INJECTED = {path.stem for path in (AGENT / "inject").iterdir()}
+# Modules that a script imports when it has the framework; each needs the one that it is for.
+FRAMEWORKS = {"lightning", "pytorch_lightning", "transformers", "accelerate", "keras"}
 STDLIB_WIRE = {f"trainer_agent.wire.{name}" for name in ("record", "environment", "names", "launch", "whole_file")}
 
 
@@ -52,8 +54,10 @@ def wire_files() -> list[Path]:
 
 
 def test_a_rank_needs_the_standard_library_and_torch_only():
+    loggers = AGENT / "inject" / "paceline"
     for path in python_files("trainer_agent/rank", "trainer_agent/inject"):
-        assert third_party(path) <= {"torch"}, path
+        is_logger = path.parent == loggers and path.name != "__init__.py"
+        assert third_party(path) <= (FRAMEWORKS if is_logger else {"torch"}), path
 
 
 def test_the_shim_and_the_wire_that_ranks_read_need_the_standard_library_only():

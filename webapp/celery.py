@@ -9,7 +9,16 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
 app = Celery("paceline")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.conf.imports = ("workers.dispatch", "workers.housekeeping", "workers.watch", "workers.notify", "workers.mentions", "workers.sweeps", "workers.alive")
+app.conf.imports = (
+    "workers.dispatch",
+    "workers.housekeeping",
+    "workers.watch",
+    "workers.notify",
+    "workers.mentions",
+    "workers.sweeps",
+    "workers.exports",
+    "workers.alive",
+)
 
 # When Redis goes away, kombu would put unfinished messages back over the connection that it has just lost, fail at it
 # and end the worker. Messages are hints here: what is lost is found by the sweep.

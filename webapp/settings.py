@@ -84,6 +84,7 @@ INSTALLED_APPS = [
     "webapp.preflight",
     "webapp.alerts",
     "webapp.sweeps",
+    "webapp.exports",
     "webapp.notes",
     "webapp.sharing",
     "webapp.live",
@@ -261,6 +262,7 @@ CELERY_BEAT_SCHEDULE = {
     "heartbeats": {"task": "workers.housekeeping.read_heartbeats", "schedule": 2.0, "options": {"expires": 10}},
     "watch": {"task": "workers.watch.look", "schedule": 2.0, "options": {"expires": 4}},
     "alerts": {"task": "workers.notify.evaluate", "schedule": 5.0, "options": {"expires": 10}},
+    "exports": {"task": "workers.exports.turn", "schedule": 5.0, "options": {"expires": 4}},
     "sweeps": {"task": "workers.sweeps.turn", "schedule": 2.0, "options": {"expires": 4}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(HOME_DIR / "celerybeat-schedule")

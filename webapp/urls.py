@@ -26,6 +26,7 @@ urlpatterns = [
     path("", include("webapp.alerts.urls")),
     path("", include("webapp.incidents.urls")),
     path("", include("webapp.sweeps.urls")),
+    path("", include("webapp.exports.urls")),
     path("", include("webapp.compare.urls")),
     path("nodes/checks/", include("webapp.preflight.urls")),
     path("nodes/", include("webapp.nodes.urls")),

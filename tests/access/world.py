@@ -4,6 +4,8 @@ import zlib
 from datetime import timedelta
 from typing import Any
 
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from tests import builders
@@ -11,19 +13,21 @@ from tests.incidents.found import incident
 from webapp.accounts.models import ApiToken, User
 from webapp.alerts import channels
 from webapp.alerts.models import Rule, Silence
+from webapp.artifacts.models import Artifact
+from webapp.exports.models import Export
 from webapp.history.models import SavedView
 from webapp.incidents.models import Autopsy
-from webapp.artifacts.models import Artifact
 from webapp.invitations import lifecycle as invitations
 from webapp.notes import lifecycle as notes
 from webapp.preflight.models import Check
 from webapp.projects import service_tokens
 from webapp.projects.models import Membership, Role
+from webapp.provenance.models import Provenance
+from webapp.runs.models import Run
 from webapp.sharing import lifecycle as sharing
 from webapp.sweeps.models import Sweep
 
 # Whom every address is tried with; the owner of what is somebody's own is the admin.
-from webapp.provenance.models import Provenance
 PEOPLE = ("stranger", "viewer", "editor", "admin", "superuser")
 
 
@@ -38,12 +42,12 @@ def build() -> dict[str, Any]:
     assert node is not None
     now = timezone.now()
     found = incident(attempt)
+    Provenance.objects.create(part=attempt.parts.get(node_rank=0), diff=zlib.compress(b"+lr = 2"))
     link, shared = sharing.make(attempt.run, admin, view="", days=None, with_logs=True)
     invited, secret = invitations.invite(project, "new@example.org", Role.VIEWER, admin)
     return {
         "slug": "demo",
         "uid": attempt.run.uid,
-    Provenance.objects.create(part=attempt.parts.get(node_rank=0), diff=zlib.compress(b"+lr = 2"))
         "run_id": attempt.run.uid,
         "name": node.name,
         "node": node.uid,
@@ -58,18 +62,19 @@ def build() -> dict[str, Any]:
         "comment": notes.comment(attempt.run, admin, "said").pk,
         "shared": shared,
         "incident": found.pk,
+        "artifact": Artifact.objects.create(run=attempt.run, name="best.pt", kind="kept", size=0, content="none").pk,
+        "artifact_name": "best.pt",
         "autopsy": Autopsy.objects.create(attempt=attempt, asked_by="admin").pk,
         "rule": Rule.objects.create(project=project, name="a rule", kind="metric", metric="loss", threshold=1.0).pk,
         "channel": _channel(project),
         "silence": Silence.objects.create(project=project, since=now, until=now + timedelta(hours=1), reason="-").pk,
         "token": ApiToken.issue(admin, "own")[0].pk,
         "service_token": service_tokens.make(project, "nightly", Role.VIEWER, None)[0].pk,
-        "artifact": Artifact.objects.create(run=attempt.run, name="best.pt", kind="kept", size=0, content="none").pk,
-        "artifact_name": "best.pt",
         "membership": Membership.objects.get(user__username="viewer").pk,
         "person": builders.user("somebody").pk,
         "view": SavedView.objects.create(project=project, name="mine", query="").pk,
         "check": Check.objects.create(attempt=attempt, stage_until=now).pk,
+        "export": _export(attempt.run, admin),
         **_sweep(project, admin),
     }
 
@@ -77,6 +82,12 @@ def build() -> dict[str, Any]:
 def _channel(project: Any) -> int:
     channels.add(project, "webhook", "https://hooks.example.org/x", "")
     return int(project.alert_channels.get().pk)
+
+
+def _export(run: Run, owner: User) -> str:
+    name = default_storage.save("exports/made.zip", ContentFile(b"PK"))
+    until = timezone.now() + timedelta(days=1)
+    return Export.objects.create(run=run, owner=owner, kinds=["logs"], state="done", file=name, expires_at=until).uid
 
 
 def _sweep(project: Any, owner: User) -> dict[str, str]:

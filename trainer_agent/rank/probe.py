@@ -15,6 +15,7 @@ from trainer_agent.rank.output import Output
 from trainer_agent.rank.own_step import OwnStep
 from trainer_agent.rank.progress import Progress
 from trainer_agent.rank.recorder import Recorder
+from trainer_agent.rank.settings import flat
 from trainer_agent.rank.sight import cannot_see
 from trainer_agent.rank.steps import Steps
 from trainer_agent.rank.talk import collectives_enqueued
@@ -84,6 +85,10 @@ class Probe:
         """`paceline.log` and captured writers come in here, from any thread."""
         self.guard.run("values", self._log, values, step)
 
+    def config(self, values: Mapping[str, Any]) -> None:
+        """`paceline.config` comes in here."""
+        self.guard.run("config", self._config, values)
+
     def learn(self, *, loader: bool = False, wrapper: bool = False, batches_per_epoch: int | None = None) -> None:
         """Something was seen for the first time; the facts are written again with the next step."""
         self.loader_seen |= loader
@@ -98,6 +103,10 @@ class Probe:
         else:
             self._tell_again |= self.own_step.saw(step, now)
         self.values.log(values, step)
+
+    def _config(self, values: Mapping[str, Any]) -> None:
+        if self.output.open():
+            self.output.facts.write({"facts": {"config": flat(values)}})
 
     def _step_now(self) -> int:
         """The step under way; right after the end of a step, while nothing has begun, that one."""

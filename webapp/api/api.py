@@ -10,6 +10,7 @@ from webapp.api import (
     checks,
     errors,
     events,
+    exports,
     incidents,
     ledger,
     logs,
@@ -43,6 +44,8 @@ api.add_router("/runs", notes.router)
 api.add_router("/runs", incidents.of_run)
 api.add_router("/runs", autopsies.router)
 api.add_router("/incidents", incidents.router)
+api.add_router("/runs", exports.of_run)
+api.add_router("/exports", exports.router)
 api.add_router("/sweeps", sweeps.router)
 api.add_router("/attach", attach.router)
 api.add_router("/nodes", nodes.router)

@@ -7,6 +7,7 @@ from ninja import Router
 
 from webapp.api.lookup import run_named
 from webapp.api.schemas import EventOut, Failure
+from webapp.runs.models import Run
 from webapp.runs.wording import event_text
 
 router = Router(tags=["runs"])
@@ -15,7 +16,11 @@ router = Router(tags=["runs"])
 @router.get("/{run_id}/events", response={200: list[EventOut], 404: Failure}, summary="What happened to a run")
 def events(request: HttpRequest, run_id: str) -> list[dict[str, Any]]:
     """Oldest first."""
-    found = run_named(request, run_id).events.select_related("attempt").order_by("pk")
+    return of_run(run_named(request, run_id))
+
+
+def of_run(run: Run) -> list[dict[str, Any]]:
+    """Its events as the API tells them, oldest first."""
     return [
         {
             "at": event.at,
@@ -27,5 +32,5 @@ def events(request: HttpRequest, run_id: str) -> list[dict[str, Any]]:
             "text": event_text(event),
             "data": event.data,
         }
-        for event in found
+        for event in run.events.select_related("attempt").order_by("pk")
     ]

@@ -18,6 +18,8 @@ class Verb(models.TextChoices):
     ARTIFACT_ADDED = "artifact.added", _("added a file to a run")
     ARTIFACT_REMOVED = "artifact.removed", _("deleted a file of a run")
     IMPORTED = "run.imported", _("imported a run")
+    EXPORTED = "run.exported", _("exported a run")
+    FETCHED = "export.fetched", _("downloaded an export")
     SWEPT = "sweep.started", _("started a sweep")
     SWEEP_STOPPED = "sweep.stopped", _("stopped a sweep")
     SHARED = "run.shared", _("shared a run by link")

@@ -2,14 +2,18 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
+from trainer_agent.wire.hidden import looks_secret
 from webapp.history.models import LONGEST_TEXT, ConfigValue, Key, Kind, MetricValue
-from webapp.history.settings_of import number, settings_of
+from webapp.history.settings_of import MOST, number, settings_of
 from webapp.runs.models import Run
+from webapp.runs.secrets import redact
 from webapp.runs.spec import RunSpec
 
+_BETWEEN = "\x1f"
 _AT_ONCE = 200  # SQLite takes a thousand and some variables in one statement
 
 
@@ -27,6 +31,14 @@ def note_spec(run: Run) -> None:
     """Arguments and variables of the run as it was asked for. Safe to call again."""
     spec = RunSpec.stored(run.spec)
     note_settings(run, settings_of(spec.argv, spec.env, attached=spec.attached))
+
+
+def note_told(run: Run, told: Mapping[str, Any]) -> None:
+    """Settings that the script itself told, without those that look secret."""
+    texts = {str(name)[:LONGEST_TEXT]: str(value) for name, value in list(told.items())[:MOST]}
+    kept = {name: text.replace(_BETWEEN, " ") for name, text in texts.items() if not looks_secret(name)}
+    shown = redact(run, _BETWEEN.join(kept.values())).split(_BETWEEN)  # a secret is looked for once, not per setting
+    note_settings(run, dict(zip(kept, shown, strict=True)) if kept else {})
 
 
 def note_settings(run: Run, settings: Mapping[str, str]) -> None:

@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 from django.utils import timezone
 
 from trainer_agent.wire.messages import Event
+from webapp.history.record import note_told
 from webapp.incidents import autopsy
 from webapp.live.publish import run_changed
 from webapp.nodes.commands import accept, accept_start, order_starts
@@ -93,7 +94,10 @@ def _rank_facts(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     row = _rank(part, event)
     if row is None:
         return
-    before, row.facts = row.facts, {**row.facts, **event.data}
+    told = {name: value for name, value in event.data.items() if name != "config"}
+    if isinstance(event.data.get("config"), dict):
+        note_told(attempt.run, event.data["config"])
+    before, row.facts = row.facts, {**row.facts, **told}
     row.save(update_fields=["facts"])
     if first_step.told([row.facts]) != first_step.told([before]):
         _place_steps(attempt)

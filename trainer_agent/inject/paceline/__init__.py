@@ -10,6 +10,16 @@ from typing import Any
 
 def log(values: Mapping[str, Any], step: int | None = None) -> None:
     """Show these numbers on the run's page. `step` is the rank's own count of optimizer steps, from 0, if left out."""
+    _to_the_probe("log", values, step)
+
+
+def config(values: Mapping[str, Any]) -> None:
+    """Settings that the run can be searched by, `config.lr>=1e-3`; nested ones as `model.lr`. Rank 0's are kept."""
+    if os.environ.get("RANK") == "0":
+        _to_the_probe("config", values)
+
+
+def _to_the_probe(act: str, *arguments: Any) -> None:
     if "PACELINE_RING_DIR" not in os.environ or "RANK" not in os.environ:
         return
     try:
@@ -20,6 +30,6 @@ def log(values: Mapping[str, Any], step: int | None = None) -> None:
 
         probe = armed()
         if probe is not None:
-            probe.log(values, step)
+            getattr(probe, act)(*arguments)
     except Exception:  # the script that trains goes on, whatever happens here
         return
