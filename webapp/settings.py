@@ -84,6 +84,7 @@ INSTALLED_APPS = [
     "webapp.preflight",
     "webapp.alerts",
     "webapp.sweeps",
+    "webapp.reports",
     "webapp.exports",
     "webapp.notes",
     "webapp.sharing",

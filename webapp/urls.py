@@ -28,6 +28,7 @@ urlpatterns = [
     path("", include("webapp.sweeps.urls")),
     path("", include("webapp.exports.urls")),
     path("", include("webapp.compare.urls")),
+    path("", include("webapp.reports.urls")),
     path("nodes/checks/", include("webapp.preflight.urls")),
     path("nodes/", include("webapp.nodes.urls")),
     path("agent/v1/checks/", include("webapp.preflight.agent_urls")),

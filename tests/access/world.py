@@ -23,6 +23,7 @@ from webapp.preflight.models import Check
 from webapp.projects import service_tokens
 from webapp.projects.models import Membership, Role
 from webapp.provenance.models import Provenance
+from webapp.reports import lifecycle as reports
 from webapp.runs.models import Run
 from webapp.sharing import lifecycle as sharing
 from webapp.sweeps.models import Sweep
@@ -76,6 +77,7 @@ def build() -> dict[str, Any]:
         "check": Check.objects.create(attempt=attempt, stage_until=now).pk,
         "export": _export(attempt.run, admin),
         **_sweep(project, admin),
+        **_report(project, admin, attempt.run.uid),
     }
 
 
@@ -88,6 +90,12 @@ def _export(run: Run, owner: User) -> str:
     name = default_storage.save("exports/made.zip", ContentFile(b"PK"))
     until = timezone.now() + timedelta(days=1)
     return Export.objects.create(run=run, owner=owner, kinds=["logs"], state="done", file=name, expires_at=until).uid
+
+
+def _report(project: Any, author: User, uid: str) -> dict[str, Any]:
+    block = {"kind": "curves", "runs": [uid], "metrics": ["loss"]}
+    report = reports.make(project, author, "report", [block])
+    return {"report": report.uid, "block": report.blocks.get().pk}
 
 
 def _sweep(project: Any, owner: User) -> dict[str, str]:

@@ -4,7 +4,7 @@ import {say} from "../run/words.js";
 
 // `kinds`: {kind: {query(card) -> [address, questions], draw(card, answer)}} by `data-card`.
 export function cards(elements, kinds) {
-  const answers = new Map(), near = new Set(), asked = new Map();
+  const answers = new Map(), near = new Set(), drawn = new Set(), asked = new Map();
   const watcher = new IntersectionObserver(entries => {
     for (const {target, isIntersecting} of entries) {
       if (!isIntersecting) near.delete(target);
@@ -20,11 +20,14 @@ export function cards(elements, kinds) {
     if (answers.has(card)) return draw(card);
     const mine = (asked.get(card) ?? 0) + 1;
     asked.set(card, mine);
-    const answer = await ask(...kinds[card.dataset.card].query(card));
+    const question = kinds[card.dataset.card].query(card);
+    if (!drawn.has(card)) none(card, say("reading"));
+    const answer = await ask(...question);
     if (asked.get(card) !== mine) return;
     if (!answer) return none(card, say("failed"));
+    drawn.add(card);
     answers.set(card, answer);
-    draw(card);
+    return draw(card);
   }
 
   function draw(card) {
@@ -41,7 +44,10 @@ export function cards(elements, kinds) {
       for (const card of elements) if (card.dataset.card === kind) answers.delete(card);
       [...near].filter(card => card.dataset.card === kind).forEach(show);
     },
-    all: () => Promise.all(elements.map(show)),
+    // One after the other, so that what is in view comes first.
+    rest: async () => {
+      for (const card of elements) if (!answers.has(card)) await show(card);
+    },
   };
 }
 
@@ -49,7 +55,7 @@ export function cards(elements, kinds) {
 export function none(card, text) {
   const places = [...card.querySelectorAll("[data-plot]")];
   places.forEach(place => { place.hidden = true; });
-  if (card.querySelector(".plot__none")) return;
+  card.querySelector(".plot__none")?.remove();
   const said = document.createElement("p");
   said.className = "plot__none";
   said.textContent = text;

@@ -85,6 +85,12 @@ runList(root.querySelector("[data-runs]"), () => shown.redraw(), uid => {
   emphasised = uid;
   shown.redraw("curve");
 });
+// A report begins with the charts as they are drawn now.
+document.querySelector("[data-report]")?.addEventListener("click", ({currentTarget}) => {
+  const address = new URL(currentTarget.href);
+  for (const name of ["axis", "smooth"]) address.searchParams.set(name, state[name]);
+  currentTarget.href = address.href;
+});
 metricMenu(root.querySelector("[data-metrics]"), root.dataset.names);
 watchMenus(root.querySelector("[data-card=values]"), () => shown.redraw("values"));
 onThemeChange(() => shown.redraw());
