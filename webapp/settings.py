@@ -89,6 +89,7 @@ INSTALLED_APPS = [
     "webapp.notes",
     "webapp.sharing",
     "webapp.live",
+    "webapp.palette",
     "webapp.api",
     "webapp.supervisor",
 ]

@@ -14,6 +14,7 @@ urlpatterns = [
     path("", include("webapp.notes.urls")),
     path("", include("webapp.sharing.urls")),
     path("", include("webapp.live.urls")),
+    path("", include("webapp.palette.urls")),
     path("accounts/", include("webapp.accounts.urls")),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),

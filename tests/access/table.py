@@ -52,6 +52,7 @@ PAGES = {
     "live:run": page(VIEWER, hidden=True),
     "live:list": page(PERSON, hidden=True),
     "history:complete": page(PERSON),
+    "palette:find": page(PERSON),
     "history:keys": page(PERSON),
     "history:bulk": act(PERSON),
     "history:undo": act(PERSON),

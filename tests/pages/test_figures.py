@@ -1,7 +1,7 @@
 """Numbers, pace lines and sparklines as people see them."""
 
 import math
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
@@ -40,6 +40,14 @@ def test_an_age_ticks_from_the_servers_time() -> None:
     since = timezone.now() - timedelta(seconds=2.5)
     assert f'data-since="{since.timestamp():.1f}" data-age="full">2 s<' in figures.age(since)
     assert figures.age(None) == "–"
+
+
+def test_a_moment_is_written_in_utc_and_carries_what_the_browser_needs() -> None:
+    at = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+    assert ">3 Feb 2026, 04:05 UTC<" in figures.moment(at)
+    assert 'data-at="day">3 Feb 2026<' in figures.moment(at, "day")
+    assert 'datetime="2026-02-03T04:05:06+00:00" title="3 Feb 2026, 04:05:06 UTC"' in figures.moment(at)
+    assert figures.moment(None) == "–"
 
 
 @pytest.mark.parametrize(

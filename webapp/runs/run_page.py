@@ -48,12 +48,14 @@ def parts(run: Run, attempt: Attempt, *, can_edit: bool) -> dict[str, Any]:
     """Everything that templates/runs/run/parts.html draws."""
     ranks = list(attempt.ranks.all())
     nodes = list(attempt.parts.all())
+    look, health = looks.look(attempt), looks.health(run) if _health_counts(run, attempt) else None
     return {
         "run": run,
         "attempt": attempt,
         "newest": run.attempt_count,
-        "look": looks.look(attempt),
-        "health": looks.health(run) if _health_counts(run, attempt) else None,
+        "look": look,
+        "health": health,
+        "sign": health if health and attempt.status == Status.RUNNING else look,
         "can_edit": can_edit,
         "stop_until": _stop_until(run, attempt),
         "facts": facts(run, attempt),

@@ -20,7 +20,7 @@ from webapp.history.bulk import UNDO
 from webapp.projects import access
 from webapp.projects.models import Role
 from webapp.runs import asked, lifecycle, queries, run_config, run_page
-from webapp.runs.models import Attempt, Outcome, Run, Status
+from webapp.runs.models import Attempt, Run, Status
 from webapp.runs.run_words import WORDS
 
 
@@ -107,7 +107,6 @@ def _for_scripts(run: Run, attempt: Attempt, cursor: str, address: Callable[[str
         "newest": run.attempt_count,
         "live": attempt.status != Status.ENDED,
         "cursor": cursor,
-        "words": {**dict(Status.choices), **dict(Outcome.choices)},
         "urls": {
             **{name: address(name) for name in ("panels", "keys", "logs", "live", "notes", "artifacts")},
             **{name: of_attempt(name) for name in ("header", "ledger", "provenance")},

@@ -1,21 +1,23 @@
 """Numbers as people read them, in their language: units after a space, a dash for what is unknown."""
 
 import math
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TypeGuard
 
 from django import template
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from webapp.runs.models import Stateful
 from webapp.language.numerals import numeral
+from webapp.runs.models import Stateful
 
 register = template.Library()
 UNKNOWN = "–"
+_MOMENTS = {"day": "j M Y", "minute": "j M Y, H:i", "second": "j M Y, H:i:s", "time": "H:i:s"}
 
 
 @register.filter
@@ -46,7 +48,28 @@ def age(since: datetime | None, style: str = "full") -> SafeString | str:
     if since is None:
         return UNKNOWN
     text = ago(since) if style == "ago" else duration(_seconds_since(since), style)
-    return format_html('<span data-since="{}" data-age="{}">{}</span>', f"{since.timestamp():.1f}", style, text)
+    return format_html(
+        '<time datetime="{}" title="{}" data-since="{}" data-age="{}">{}</time>',
+        since.isoformat(),
+        _in_utc(since, "second"),
+        f"{since.timestamp():.1f}",
+        style,
+        text,
+    )
+
+
+@register.filter
+def moment(at: datetime | None, style: str = "minute") -> SafeString | str:
+    """A point in time, in UTC; the browser writes it in its own zone. `style`: day, minute, second, or time."""
+    if at is None:
+        return UNKNOWN
+    return format_html(
+        '<time datetime="{}" title="{}" data-at="{}">{}</time>',
+        at.isoformat(),
+        _in_utc(at, "second"),
+        style,
+        _in_utc(at, style),
+    )
 
 
 @register.filter
@@ -123,6 +146,11 @@ def percent(value: float | None) -> str:
 def _known(value: float | None) -> TypeGuard[float]:
     """A template hands over "" for what is not there at all."""
     return isinstance(value, int | float)
+
+
+def _in_utc(at: datetime, style: str) -> str:
+    text = date_format(at.astimezone(UTC), _MOMENTS[style])
+    return text if style in ("day", "time") else f"{text} UTC"
 
 
 def _seconds_since(since: datetime) -> float:

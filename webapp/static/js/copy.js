@@ -18,20 +18,26 @@ function byHand(text) {
   return done;
 }
 
+// On its label; a button that is only a picture says it by its name.
+function say(button) {
+  const label = button.querySelector("[data-copy-label]");
+  const before = label ? label.textContent : button.ariaLabel;
+  const write = (text) => { if (label) label.textContent = text; else button.ariaLabel = text; };
+  const shape = button.querySelector("use");
+  shape?.setAttribute("href", "#i-check");
+  write(button.dataset.copied);
+  button.disabled = true;
+  setTimeout(() => {
+    shape?.setAttribute("href", "#i-copy");
+    write(before);
+    button.disabled = false;
+  }, 2000);
+}
+
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   const source = document.querySelector(button.dataset.copy);
   if (!(await write((source.value ?? source.textContent).trim()))) return;
-  const label = button.querySelector("[data-copy-label]") ?? button;
-  const before = label.textContent;
-  const shape = button.querySelector("use");
-  shape?.setAttribute("href", "#i-check");
-  label.textContent = button.dataset.copied;
-  button.disabled = true;
-  setTimeout(() => {
-    shape?.setAttribute("href", "#i-copy");
-    label.textContent = before;
-    button.disabled = false;
-  }, 2000);
+  say(button);
 });

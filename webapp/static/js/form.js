@@ -50,7 +50,7 @@ async function send() {
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (answer.status === 422) return showErrors(fresh);
   const summary = document.getElementById("form-summary");
-  summary.textContent = fresh.querySelector("main")?.innerText.trim() || `${answer.status} ${answer.statusText}`;
+  summary.textContent = fresh.querySelector(".page")?.innerText.trim() || `${answer.status} ${answer.statusText}`;
   summary.hidden = false;
   summary.focus();
 }

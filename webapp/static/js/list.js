@@ -10,10 +10,13 @@ let last = 0;
 let fetching = false;
 let again = false; // something changed while the parts were on their way
 
-// What a part says apart from its ages, which tick by themselves.
+// What a part says apart from its times, which this browser writes.
 function content(part) {
   const copy = part.cloneNode(true);
-  for (const age of copy.querySelectorAll("[data-since]")) age.textContent = "";
+  for (const time of copy.querySelectorAll("[data-since], [data-at]")) {
+    time.textContent = "";
+    time.removeAttribute("title");
+  }
   return copy.outerHTML;
 }
 

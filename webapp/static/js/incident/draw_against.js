@@ -1,6 +1,6 @@
 // A subject step by step against its ground: the field in which the others (or what is usual) lie, their middle, and
 // the subject. The onset is marked.
-import {layout, note, plot, tickFormat, token} from "../run/chart_style.js";
+import {bySteps, layout, note, plot, tickFormat, token} from "../run/chart_style.js";
 import {spanOf} from "../run/chart_range.js";
 import {mark} from "../run/marks.js";
 import {say} from "../run/words.js";
@@ -9,7 +9,7 @@ export function drawAgainst(element, {x, columns, names}, view) {
   const {low, high, ground, subject} = columns;
   const tops = x.map((_, i) => Math.max(subject[i] ?? -Infinity, high[i] ?? ground[i] ?? -Infinity));
   const {range} = spanOf([...low, ...ground, ...subject].map(value => value ?? NaN), tops);
-  const style = layout({xaxis: {range: view.range}, margin: {t: 20},
+  const style = layout({xaxis: {...bySteps(), range: view.range}, margin: {t: 20},
     yaxis: {range, tickformat: tickFormat(range[1] - range[0]), hoverformat: ",.1f"}});
   style.annotations = began(view);
   const line = (y, more) => ({x, y, mode: "lines", ...more});

@@ -54,6 +54,9 @@ export function layout({xaxis = {}, yaxis = {}, margin = {}, ...rest} = {}) {
   };
 }
 
+// An axis of steps says so on its first number: a title would take a line of every chart.
+export const bySteps = () => ({tickprefix: `${document.documentElement.dataset.step} `, showtickprefix: "first"});
+
 const library = new Promise(resolve => {
   if (window.Plotly) resolve();
   else document.getElementById("plotly").addEventListener("load", resolve);

@@ -1,5 +1,5 @@
 // Communication: what the transfer takes, what is waiting for the slowest rank, and the bus bandwidth.
-import {hatch, layout, plot, token} from "./chart_style.js";
+import {bySteps, hatch, layout, plot, token} from "./chart_style.js";
 import {holeBands, pieces} from "./holes.js";
 import {mark} from "./marks.js";
 import {peakLabel} from "./peak.js";
@@ -23,7 +23,7 @@ export function drawComm(element, panel, view) {
 export function drawBusbw(element, panel, view) {
   const y = Object.values(panel.columns)[0] ?? [];
   const {range} = spanOf(y, y, {zero: true});
-  const style = mark(layout({xaxis: {range: view.range}, yaxis: {range, nticks: 3, hoverformat: ",.2f"}}), view);
+  const style = mark(layout({xaxis: {...bySteps(), range: view.range}, yaxis: {range, nticks: 3, hoverformat: ",.2f"}}), view);
   return plot(element, [...holeBands(view, range), {x: panel.x, y, name: say("busbw"), mode: "lines",
     line: {width: 1.5, color: token("accent")}}], style);
 }

@@ -1,5 +1,5 @@
 // Ranks by step: one row per rank (or bin of ranks), fixed range per phase, a wider gap between nodes.
-import {layout, note, plot, sequential, token} from "./chart_style.js";
+import {bySteps, layout, note, plot, sequential, token} from "./chart_style.js";
 import {isLate} from "./chart_range.js";
 import {incidentRanks, shapeOf} from "./incident_ranks.js";
 import {holeBands} from "./holes.js";
@@ -10,7 +10,7 @@ export function drawHeat(element, panel, view) {
   const rows = panel.rows.map((_, i) => i);
   const [low, high] = panel.range, height = element.clientHeight - 32;
   const style = layout({
-    hovermode: "closest", margin: {l: 62, t: 6}, xaxis: {showline: false, range: view.range},
+    hovermode: "closest", margin: {l: 62, t: 6}, xaxis: {...bySteps(), showline: false, range: view.range},
     yaxis: {showgrid: false, range: [rows.length - 0.5, -0.5], tickmode: "array", ...rowTicks(panel, height)}});
   // Lines, not the trace's own gaps: without those Plotly paints the whole map as one image, many times faster.
   const firsts = new Set(panel.nodes.map(([, first]) => first)), apart = height / rows.length > 8;

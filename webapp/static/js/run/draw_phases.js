@@ -1,5 +1,5 @@
 // Where a step goes: the phases of the median rank, stacked in their fixed order; waiting is hatched.
-import {hatch, layout, plot, token} from "./chart_style.js";
+import {bySteps, hatch, layout, plot, token} from "./chart_style.js";
 import {ghostLines, withGhosts} from "./ghosts.js";
 import {holeBands, pieces} from "./holes.js";
 import {mark} from "./marks.js";
@@ -16,7 +16,7 @@ export function drawPhases(element, panel, view) {
   const areas = pieces(panel).flatMap(piece => seen.map((phase, i) => area(phase, panel, piece, i === seen.length - 1)));
   return plot(element, [...areas, ...ghostLines(panel), ...holeBands(view, range)],
     mark(layout({annotations: peakLabel(peak, panel, view.range),
-      xaxis: {range: view.range}, yaxis: {range, hoverformat: ",.1f"}}), view));
+      xaxis: {...bySteps(), range: view.range}, yaxis: {range, hoverformat: ",.1f"}}), view));
 }
 
 function area(phase, panel, [first, end], top) {

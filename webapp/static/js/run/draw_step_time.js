@@ -1,5 +1,5 @@
 // Step time by rank: band from least to most, the median, and the three ranks that deviate most, by name.
-import {layout, note, plot, tickFormat, token} from "./chart_style.js";
+import {bySteps, layout, note, plot, tickFormat, token} from "./chart_style.js";
 import {peakLabel} from "./peak.js";
 import {ghostLines, withGhosts} from "./ghosts.js";
 import {band, holeBands} from "./holes.js";
@@ -15,7 +15,7 @@ export function drawStepTime(element, panel, view) {
   const {range: own, peak} = spanOf(min, max), range = withGhosts(own, panel);
   const late = isLate(panel);
   const worst = (panel.worst ?? []).filter(name => panel.columns[name]);
-  const style = layout({margin: {r: 76}, xaxis: {range: view.range},
+  const style = layout({margin: {r: 76}, xaxis: {...bySteps(), range: view.range},
     yaxis: {range, tickformat: tickFormat(range[1] - range[0]), hoverformat: ",.1f"}});
   style.annotations = [...endLabels(panel, worst, late, range, element.clientHeight - 36),
     ...peakLabel(peak, panel, view.range), ...onsetLabel(view, worst[0], late)];

@@ -1,5 +1,5 @@
 // One logged value: every rank's raw line thin and pale, the smoothed line on top, NaN and infinity marked.
-import {layout, note, plot, tickFormat, token} from "./chart_style.js";
+import {bySteps, layout, note, plot, tickFormat, token} from "./chart_style.js";
 import {spanOf} from "./chart_range.js";
 import {ghostLines, withGhosts} from "./ghosts.js";
 import {band, holeBands} from "./holes.js";
@@ -15,7 +15,7 @@ export function drawValue(element, panel, view) {
   const range = withGhosts(spanOf(all, all).range, panel);
   const span = range[1] - range[0];
   const format = tickFormat(span);
-  const style = layout({margin: {l: format.endsWith("e") ? 60 : 44}, xaxis: {range: view.range, nticks: 5},
+  const style = layout({margin: {l: format.endsWith("e") ? 60 : 44}, xaxis: {...bySteps(), range: view.range, nticks: 5},
     yaxis: {range, tickformat: format, hoverformat: span < 8 ? ".4~g" : ",.4~g"}});
   mark(Object.assign(style, nonfinite(panel)), view);
   return plot(element, [...holeBands(view, range), ...ghostLines(panel), ...(min ? band(panel, min, max) : []), ...lines(panel.x, raw, Boolean(smooth)),

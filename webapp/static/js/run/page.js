@@ -55,7 +55,7 @@ function onFilled() {
 function onState(next) {
   state = next;
   document.getElementById("run-page").dataset.state = next.status;
-  showInTab(config.name, config.words, next);
+  showInTab(config.name, next);
   // A new attempt: whoever looked at the newest one follows.
   if (next.attempt !== config.newest && config.attempt === config.newest) return location.assign(location.pathname);
   if (next.status === "ended" && stream && !ending) ending = setTimeout(drawEnd, LINGER_MS);
@@ -96,14 +96,7 @@ values.read();
 onThemeChange(() => {
   cards.outdate(); // no chart may wait with the other theme's colours
   cards.shownIds().forEach(mark);
-  showInTab(config.name, config.words, state);
-});
-document.querySelector("[data-heat-phases]").addEventListener("click", event => {
-  const button = event.target.closest("button");
-  if (!button) return;
-  button.parentElement.querySelectorAll("button").forEach(other =>
-    other.setAttribute("aria-pressed", other === button));
-  cards.change(button.closest("[data-panel]"), `heat:${button.dataset.phase}`);
+  showInTab(config.name, state);
 });
 document.addEventListener("click", event => {
   const link = event.target.closest("[data-show-rank]");

@@ -48,6 +48,6 @@ export function replace(fresh, came) {
 }
 
 const stateOf = root => {
-  const {status, outcome, progress, attempt} = root.querySelector("[data-status]").dataset;
-  return {status, outcome, progress, attempt: Number(attempt)};
+  const {status, progress, attempt, shape, tone, word} = root.querySelector("[data-status]").dataset;
+  return {status, progress, shape, tone, word, attempt: Number(attempt)};
 };
