@@ -98,6 +98,13 @@ onThemeChange(() => {
   cards.shownIds().forEach(mark);
   showInTab(config.name, state);
 });
+document.querySelector("[data-heat-phases]").addEventListener("click", event => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  button.parentElement.querySelectorAll("button").forEach(other =>
+    other.setAttribute("aria-pressed", other === button));
+  cards.change(button.closest("[data-panel]"), `heat:${button.dataset.phase}`);
+});
 document.addEventListener("click", event => {
   const link = event.target.closest("[data-show-rank]");
   if (!link) return;
