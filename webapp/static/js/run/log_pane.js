@@ -1,4 +1,5 @@
 // The log pane: newest lines first read, then only what came since. Scrolling up pauses, scrolling to the end follows.
+import {onBack, remember, remembered} from "./address.js";
 import {ask} from "./ask.js";
 import {row} from "./log_lines.js";
 import {number, say} from "./words.js";
@@ -23,6 +24,7 @@ export function logPane(config) {
   const toEnd = () => { list.scrollTop = list.scrollHeight; };
 
   const reload = async () => {
+    remember({q: search.value.trim(), rank});
     born++;
     busy = true;
     const found = await read({});
@@ -93,12 +95,21 @@ export function logPane(config) {
   });
   const choose = value => {
     rank = value;
+    ranks.value = rank; // where it is a list to choose from
     ranks.querySelectorAll("button").forEach(button => button.setAttribute("aria-pressed", String(button.value === rank)));
     const raw = pane.querySelector("[data-raw]");
     if (raw) raw.href = rank === "" ? raw.dataset.all : `${raw.dataset.all}&rank=${rank}`;
     reload();
   };
-  reload();
+  const fromAddress = () => {
+    search.value = remembered("q");
+    const asked = remembered("rank"), known = [...ranks.querySelectorAll("button, option")].map(one => one.value);
+    choose(known.includes(asked) ? asked : "");
+  };
+  onBack(() => {
+    if (remembered("q") !== search.value.trim() || remembered("rank") !== rank) fromAddress();
+  });
+  fromAddress();
   return {
     choose,
     reload, refresh,

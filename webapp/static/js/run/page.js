@@ -5,6 +5,7 @@ import {countDown} from "./countdown.js";
 import {deviceCard} from "./device_card.js";
 import {drawLoop} from "./draw_loop.js";
 import {follow} from "./live.js";
+import {heatPhases} from "./heat_phases.js";
 import {lateTab} from "./late_tab.js";
 import {logPane} from "./log_pane.js";
 import {notesTab} from "./notes_tab.js";
@@ -98,13 +99,7 @@ onThemeChange(() => {
   cards.shownIds().forEach(mark);
   showInTab(config.name, state);
 });
-document.querySelector("[data-heat-phases]").addEventListener("click", event => {
-  const button = event.target.closest("button");
-  if (!button) return;
-  button.parentElement.querySelectorAll("button").forEach(other =>
-    other.setAttribute("aria-pressed", other === button));
-  cards.change(button.closest("[data-panel]"), `heat:${button.dataset.phase}`);
-});
+heatPhases(cards);
 document.addEventListener("click", event => {
   const link = event.target.closest("[data-show-rank]");
   if (!link) return;

@@ -1,4 +1,6 @@
 // Tabs of the run page: one set of cards, of which each tab shows some (css/run.css). The tab is the address's hash.
+import {onBack} from "./address.js";
+
 const NAMES = [...document.querySelectorAll("[data-tab-link]")].map(link => link.dataset.tabLink);
 
 // `opened(name)` is told which tab is shown.
@@ -17,9 +19,10 @@ export function tabs(page, opened) {
     const link = event.target.closest("[data-tab-link]");
     if (!link) return;
     event.preventDefault();
-    history.replaceState(null, "", `#${link.dataset.tabLink}`);
+    if (location.hash !== `#${link.dataset.tabLink}`) history.pushState(null, "", `#${link.dataset.tabLink}`);
     show();
   });
   addEventListener("hashchange", show);
+  onBack(show);
   show();
 }

@@ -1,4 +1,5 @@
 // A card for every key that the script logged; made as somebody scrolls or searches, never all at once.
+import {remember, remembered} from "./address.js";
 import {ask} from "./ask.js";
 import {say} from "./words.js";
 
@@ -45,8 +46,12 @@ export function valueCards(config, cards, devices) {
     Object.assign(card.querySelector("h2"), {textContent: key.trim() ? key : JSON.stringify(key), title: key});
     return card;
   };
+  form.querySelector("input").value = remembered("key");
   form.addEventListener("submit", event => event.preventDefault());
-  form.addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(() => read(), 200); });
+  form.addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(() => {
+    remember({key: form.querySelector("input").value.trim()});
+    read();
+  }, 200); });
   more.addEventListener("click", () => read(page + 1));
   return {
     read,

@@ -1,16 +1,19 @@
 // Which steps the charts show: the newest 300 or 1,000, all, or a range that somebody dragged. Lives in the address.
+import {onBack, remember} from "./address.js";
+
 export function viewWindow(changed) {
-  const address = new URL(location.href);
-  let state = read(address.searchParams);
+  const inUse = () => read(new URLSearchParams(location.search));
+  let state = inUse();
 
   const set = next => {
     state = next;
-    for (const name of ["window", "lo", "hi"]) address.searchParams.delete(name);
-    for (const [name, value] of Object.entries(inAddress(state))) address.searchParams.set(name, value);
-    history.replaceState(null, "", Object.assign(address, {hash: location.hash}));
+    remember({window: "", lo: "", hi: "", ...inAddress(state)});
     show(state);
     changed();
   };
+  onBack(() => {
+    if (JSON.stringify(inUse()) !== JSON.stringify(state)) set(inUse());
+  });
   document.querySelectorAll("[data-window]").forEach(button => button.addEventListener("click", () =>
     set(button.dataset.window === "all" ? {} : {last: Number(button.dataset.window)})));
   document.querySelector("[data-window-live]").addEventListener("click", () => set({last: 300}));
