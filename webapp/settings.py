@@ -86,6 +86,7 @@ INSTALLED_APPS = [
     "webapp.sweeps",
     "webapp.reports",
     "webapp.exports",
+    "webapp.imports",
     "webapp.notes",
     "webapp.sharing",
     "webapp.live",

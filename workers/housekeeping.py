@@ -9,6 +9,7 @@ from django.utils import timezone
 from webapp.alerts import deliveries
 from webapp.audit import log as audit
 from webapp.celery import app
+from webapp.imports import lifecycle as imports
 from webapp.nodes import heartbeats
 from webapp.runs import lifecycle
 from webapp.runs.models import Attempt, Status
@@ -31,6 +32,7 @@ def read_heartbeats() -> None:
         judge_silence(now, since)
         judge_starts(now, since)
     enforce_limits(now)
+    imports.end_silent(now)
     remove_deleted()
     deliveries.prune(now)
     audit.forget_old(now)

@@ -18,6 +18,7 @@ def judge_silence(now: datetime, since: datetime) -> None:
     `since`: how long heartbeats have been read without a pause.
     """
     parts = AttemptNode.objects.filter(attempt__status__in=PLACED, finished_at=None, lost_at=None)
+    parts = parts.filter(attempt__run__imported=None)  # no node, but an importer: imports.end_silent
     for part in parts.select_related("node", "attempt__run__project"):
         silent = _silence(part.node, now, since)
         unlaunched = part.launched_at is None and part.attempt.status == Status.STARTING

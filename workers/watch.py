@@ -44,9 +44,9 @@ _LEARN_FROM = 80  # steps after the warm-up that the baseline may come from
 
 @app.task(name="workers.watch.look")  # type: ignore[untyped-decorator]
 def look() -> None:
-    """All running attempts, and the end of the incidents of those that have ended."""
+    """All running attempts, and the end of the incidents of those that have ended. Imports have no steps to judge."""
     now = timezone.now()
-    for attempt in Attempt.objects.filter(status=Status.RUNNING).select_related("run"):
+    for attempt in Attempt.objects.filter(status=Status.RUNNING, run__imported=None).select_related("run"):
         try:
             if is_fresh(attempt, now):
                 look_at(attempt, now)

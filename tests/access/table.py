@@ -25,6 +25,7 @@ _RUN = {"project": "demo", "name": "new", "argv": ["/srv/train.py"]}
 _MACHINE = {"hostname": "h", "address": "127.0.0.1", "slots": []}
 _ATTACH = {"project": "demo", "name": "new", "member": "m" * 16, "job": "j", "argv": ["x"], "inventory": _MACHINE}
 _PATH = {"name": "new", "path": "/scratch/new", "size": 1, "sha256": "0" * 64}
+_IMPORT = {"project": "demo", "kind": "mlflow", "source": "s", "name": "new"}
 _SPACE = {"project": "demo", "name": "new", "argv": ["/srv/train.py"], "space": {"lr": "0.1, 0.2"}, "goal": "loss"}
 
 PAGES = {
@@ -229,6 +230,10 @@ OPERATIONS = {
     "DELETE /runs/{run_id}/artifacts/{name}": write(EDITOR, name="artifact_name"),
     "GET /sweeps/{sweep_id}": read(VIEWER),
     "POST /sweeps/{sweep_id}/stop": write(EDITOR),
+    "POST /imports": write(EDITOR, _IMPORT),
+    "GET /imports/{run_id}": read(EDITOR, run_id="imported"),
+    "POST /imports/{run_id}/batches": write(EDITOR, {}, odd=(422,), run_id="imported"),
+    "POST /imports/{run_id}/end": write(EDITOR, {"ended_at": "2025-01-01T00:00:00Z"}, run_id="imported"),
     "POST /attach": write(EDITOR, _ATTACH),
     "GET /nodes": read(PERSON),
     "POST /nodes/{name}/drain": administer(SITE),

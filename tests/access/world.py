@@ -16,6 +16,7 @@ from webapp.alerts.models import Rule, Silence
 from webapp.artifacts.models import Artifact
 from webapp.exports.models import Export
 from webapp.history.models import SavedView
+from webapp.imports.lifecycle import Asked, begin
 from webapp.incidents.models import Autopsy
 from webapp.invitations import lifecycle as invitations
 from webapp.notes import lifecycle as notes
@@ -75,6 +76,7 @@ def build() -> dict[str, Any]:
         "person": builders.user("somebody").pk,
         "view": SavedView.objects.create(project=project, name="mine", query="").pk,
         "check": Check.objects.create(attempt=attempt, stage_until=now).pk,
+        "imported": begin(project, admin, Asked("mlflow", "mlflow:1", "x", live=True)).run.uid,
         "export": _export(attempt.run, admin),
         **_sweep(project, admin),
         **_report(project, admin, attempt.run.uid),

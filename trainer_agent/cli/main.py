@@ -6,6 +6,7 @@ from trainer_agent.cli import errors
 from trainer_agent.cli.artifact import artifact
 from trainer_agent.cli.attach import attach
 from trainer_agent.cli.export import export
+from trainer_agent.cli.import_command import import_group
 from trainer_agent.cli.incidents import incidents
 from trainer_agent.cli.join import join
 from trainer_agent.cli.login import login
@@ -27,7 +28,7 @@ def paceline() -> None:
     """Launch and watch distributed training. The server is PACELINE_URL, or the one of `paceline login`."""
 
 
-RUNS = (submit, sweep, attach, ls, show, wait, stop, logs, metrics, incidents, export, artifact)
+RUNS = (submit, sweep, attach, ls, show, wait, stop, logs, metrics, incidents, export, import_group, artifact)
 NODES = (join, nodes, preflight, drain, undrain)
 for command in (login, token, *RUNS, *NODES):
     paceline.add_command(command)

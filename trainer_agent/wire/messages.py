@@ -72,9 +72,11 @@ class Event(Message, frozen=True):
     `refused`        {command, reason, detail}    it could not: port_in_use, no_workdir, no_script, git, upload, spawn
     `launched`       {pid}                        the shim started the launcher
     `rank_started`   {pid, python, torch, cuda, nccl}; of an attached launch {pid, local_rank, world_size}
-    `rank_facts`     {…}                          what the probe can see, total steps if guessed, framework versions
+    `rank_facts`     {…}                          what the probe can see, total steps if guessed, framework versions;
+                     config: settings that the script told, flat text
     `provenance`     {folder, environment, python, executable, packages, commit, branch, remote, dirty, diff, diff_cut,
                      untracked}   what the launch is made of on this node, what is known of it; see docs/wire.md
+    `imported`       {cursor, config}             of an import: how far its files were read, settings found in them
     `rank_exited`    {code, signal, traceback, max_rss_kb, oom, oom_by}   code is null when a signal ended it;
                      oom_by: what says that memory ran out: cuda, kernel_log, cgroup, kernel_count
     `dropped`        {what, count, reason, first, last}   data that will never come; first, last: numbers of its steps

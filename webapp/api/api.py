@@ -11,6 +11,7 @@ from webapp.api import (
     errors,
     events,
     exports,
+    imports,
     incidents,
     ledger,
     logs,
@@ -48,6 +49,7 @@ api.add_router("/runs", exports.of_run)
 api.add_router("/exports", exports.router)
 api.add_router("/sweeps", sweeps.router)
 api.add_router("/attach", attach.router)
+api.add_router("/imports", imports.router)
 api.add_router("/nodes", nodes.router)
 api.add_router("/checks", checks.router)
 api.add_router("/projects", projects.router)

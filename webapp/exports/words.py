@@ -13,6 +13,7 @@ _FAILED = {
     "deleted": gettext_lazy("The run was deleted meanwhile."),
     "internal": gettext_lazy("Something went wrong on our side; it is in the server's log. Try again."),
 }
+_SHORT = {Kind.PARQUET: "Parquet", Kind.CSV: "CSV", Kind.JSON: "JSON", Kind.LOGS: gettext_lazy("logs")}
 _LOOKS = {
     State.QUEUED: ("s-queue", "idle"),
     State.WORKING: ("s-run", "run"),
@@ -38,8 +39,8 @@ def sentence(row: Export) -> str:
 
 
 def contents(row: Export) -> list[str]:
-    """What is in the file."""
-    return [str(Kind(kind).label) for kind in row.kinds]
+    """What is in the file, in short."""
+    return [str(_SHORT[kind]) for kind in row.kinds if kind in _SHORT]
 
 
 def is_over(row: Export) -> bool:

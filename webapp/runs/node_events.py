@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from trainer_agent.wire.messages import Event
 from webapp.history.record import note_told
+from webapp.imports import lifecycle as imports
 from webapp.incidents import autopsy
 from webapp.live.publish import run_changed
 from webapp.nodes.commands import accept, accept_start, order_starts
@@ -106,6 +107,10 @@ def _rank_facts(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     total = _whole(event, "total_steps")
     if total and not attempt.run.spec.get("total_steps"):
         Run.objects.filter(pk=attempt.run_id, attempt_count=attempt.number).update(total_steps=total)
+
+
+def _imported(part: AttemptNode, _attempt: Attempt, event: Event) -> None:
+    imports.note(part, event)
 
 
 def _place_steps(attempt: Attempt) -> None:
@@ -274,6 +279,7 @@ _HANDLERS: dict[str, Callable[[AttemptNode, Attempt, Event], None]] = {
     "counted": _counted,
     "autopsy": _autopsy,
     "stopping": _stopping,
+    imports.PROGRESS: _imported,
     "finished": _finished,
 }
     "provenance": _provenance,

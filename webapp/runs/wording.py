@@ -115,6 +115,7 @@ EVENTS: dict[str, str | Promise] = {
     "port_moved": _lazy("The rendezvous port was in use on %(node)s; trying %(port)s."),
     "accepted": _lazy("%(node)s took the order to start."),
     "launched": _lazy("%(node)s started the launcher."),
+    "imported": _lazy("Imported by %(actor)s; it was logged by %(source)s."),
     "attached": _lazy("Launched outside of Paceline by %(actor)s, as attempt %(attempt)s."),
     "node_attached": _lazy("%(node)s is watched."),
     "first_rank": _lazy("The first rank is there: %(rank)s on %(node)s."),

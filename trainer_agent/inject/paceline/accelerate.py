@@ -6,7 +6,7 @@ import paceline
 from accelerate.tracking import GeneralTracker
 
 
-class PacelineTracker(GeneralTracker):
+class PacelineTracker(GeneralTracker):  # type: ignore[misc]  # Accelerate comes without types
     """Does nothing outside a run."""
 
     name = "paceline"
