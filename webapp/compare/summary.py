@@ -41,6 +41,7 @@ def best(came: Mapping[str, Came], *, more: bool) -> Best:
 
 
 def _best(values: Mapping[str, float], more: bool) -> str | None:
-    if len(set(values.values())) < 2:
+    known = {uid: float(f"{value:.6g}") for uid, value in values.items()}  # what nobody could read is no difference
+    if len(set(known.values())) < 2:
         return None
-    return (max if more else min)(values, key=lambda uid: values[uid])
+    return (max if more else min)(known, key=lambda uid: known[uid])

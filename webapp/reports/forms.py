@@ -15,7 +15,7 @@ from webapp.projects.models import Project, Role
 from webapp.reports.models import LONGEST_TEXT, LONGEST_TITLE, Axis, Block, Kind
 
 MOST_BLOCKS = 60
-_UID = re.compile(r"\br-[a-z0-9]{6}\b")
+_UID = re.compile(r"\br-[a-z0-9]{6,14}\b")
 
 
 class ReportForm(forms.Form):
