@@ -1,6 +1,7 @@
 """Made-up history in the database of a product's home, for benchmarks of pages: `python -m benchmarks.fill --home DIR`.
 
 The numbers are invented, deterministic, and written through the product's own storage. Prints the run id last.
+`--runs N` adds so many short rows of the runs list, `--keys N` makes a run that logged so many different keys.
 """
 
 import argparse
@@ -11,6 +12,9 @@ import numpy as np
 
 PHASES = {"data": 2_000, "forward": 14_000, "backward": 26_000, "exposed_comm": 6_000, "optimizer": 3_000, "other": 700}
 
+_CELLS_AT_ONCE = 1_000_000  # steps x ranks that are written together
+_STEPS_OF_KEY = 20
+
 
 def main() -> None:
     """Fill it."""
@@ -18,9 +22,16 @@ def main() -> None:
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--runs", type=int, default=0)
+    parser.add_argument("--keys", type=int, default=0)
     asked = parser.parse_args()
     open_database(asked.home)
-    print(ended_run(asked.steps, asked.ranks))
+    if asked.runs:
+        many_runs(asked.runs)
+    elif asked.keys:
+        print(run_with_keys(asked.keys))
+    else:
+        print(ended_run(asked.steps, asked.ranks))
 
 
 def open_database(home: Path) -> None:
@@ -34,21 +45,95 @@ def open_database(home: Path) -> None:
 
 def ended_run(steps: int, ranks: int) -> str:
     """A run that succeeded, with every phase of every rank and a loss. Its id."""
+    from webapp.telemetry.points import explode, joined
+    from webapp.telemetry.store import write
+
+    attempt = ended_attempt(steps, ranks)
+    at_once = max(128, _CELLS_AT_ONCE // ranks // 128 * 128)
+    for first in range(0, steps, at_once):
+        batch = some_steps(attempt.pk, first, min(steps, first + at_once), ranks)
+        write(attempt, joined(explode(batch)))
+    return str(attempt.run.uid)
+
+
+def run_with_keys(keys: int) -> str:
+    """A run whose script logged so many different keys, a few steps of each. Its id."""
+    from trainer_agent.wire.messages import Batch, ValueColumns
+    from webapp.telemetry.points import explode, joined
+    from webapp.telemetry.store import write
+
+    attempt = ended_attempt(_STEPS_OF_KEY, 2)
+    step = np.arange(_STEPS_OF_KEY, dtype="<i8")
+    rank, time = np.zeros(step.size, "<u4").tobytes(), (1.79e9 + step).astype("<f8").tobytes()
+    for first in range(0, keys, 1_000):
+        values = [
+            ValueColumns(
+                key=f"layer{key // 12}/norm{key % 12}",
+                n=step.size,
+                rank=rank,
+                step=step.tobytes(),
+                time=time,
+                value=np.sin(step / 3 + key).tobytes(),
+            )
+            for key in range(first, min(keys, first + 1_000))
+        ]
+        batch = Batch(v=1, attempt=attempt.pk, node="n-0", seq=1, sent_at=0.0, values=values)
+        write(attempt, joined(explode(batch)))
+    return str(attempt.run.uid)
+
+
+def many_runs(count: int) -> None:
+    """Rows of the runs list, each with an attempt, without telemetry."""
+    from django.utils import timezone
+
+    from webapp.projects.models import Project
+    from webapp.runs.models import Attempt, Run
+
+    project = Project.objects.order_by("pk")[0]
+    owner = project.memberships.order_by("pk")[0].user
+    now = timezone.now()
+    outcomes = ("succeeded", "failed", "stopped")
+    for first in range(0, count, 2_000):
+        runs = Run.objects.bulk_create(
+            Run(
+                project=project,
+                owner=owner,
+                name=f"filled {number}",
+                spec={"argv": ["train.py", "--lr", str(1e-4 * (1 + number % 9))], "nodes": 1, "ranks_per_node": 8},
+                attempt_count=1,
+                world_size=8,
+                last_step=1_000,
+                last_loss=1 + number % 97 / 97,
+                status="ended",
+                outcome=outcomes[number % 3],
+                started_at=now,
+                ended_at=now,
+            )
+            for number in range(first, min(count, first + 2_000))
+        )
+        Attempt.objects.bulk_create(
+            Attempt(run=run, number=1, compacted=True, world_size=8, status="ended", outcome=run.outcome, ended_at=now)
+            for run in runs
+        )
+
+
+def ended_attempt(steps: int, ranks: int):
+    """The only attempt of a run that succeeded, on nodes with eight ranks each, or on two."""
     from django.utils import timezone
 
     from webapp.projects.models import Project
     from webapp.runs.models import Attempt, AttemptNode, RankState, Run
-    from webapp.telemetry.points import explode, joined
-    from webapp.telemetry.store import write
 
     project = Project.objects.order_by("pk")[0]
-    ended = {"status": "ended", "outcome": "succeeded", "started_at": timezone.now(), "ended_at": timezone.now()}
+    nodes = max(2, ranks // 8)
+    per_node = ranks // nodes
+    now = timezone.now()
+    ended = {"status": "ended", "outcome": "succeeded", "started_at": now, "ended_at": now}
     counts = {"world_size": ranks, "last_step": steps - 1}
-    spec = {"argv": ["train.py", "--steps", str(steps)], "nodes": 2, "ranks_per_node": ranks // 2}
-    owner = project.memberships.order_by("pk")[0].user
+    spec = {"argv": ["train.py", "--steps", str(steps)], "nodes": nodes, "ranks_per_node": per_node}
     run = Run.objects.create(
         project=project,
-        owner=owner,
+        owner=project.memberships.order_by("pk")[0].user,
         name="filled",
         spec=spec,
         attempt_count=1,
@@ -59,17 +144,15 @@ def ended_run(steps: int, ranks: int) -> str:
         **counts,
     )
     attempt = Attempt.objects.create(run=run, number=1, compacted=True, **ended, **counts)
-    for node in range(2):
-        AttemptNode.objects.create(
-            attempt=attempt, node_uid=f"n-{node}", node_name=f"gpu-{node}", node_rank=node, finished_at=timezone.now()
-        )
-    for rank in range(ranks):
-        node, local = divmod(rank, ranks // 2)
-        RankState.objects.create(attempt=attempt, rank=rank, node_rank=node, local_rank=local, exit_code=0)
-    for first in range(0, steps, 2_000):
-        batch = some_steps(attempt.pk, first, min(steps, first + 2_000), ranks)
-        write(attempt, joined(explode(batch)))
-    return run.uid
+    AttemptNode.objects.bulk_create(
+        AttemptNode(attempt=attempt, node_uid=f"n-{k}", node_name=f"gpu-{k}", node_rank=k, finished_at=now)
+        for k in range(nodes)
+    )
+    RankState.objects.bulk_create(
+        RankState(attempt=attempt, rank=rank, node_rank=rank // per_node, local_rank=rank % per_node, exit_code=0)
+        for rank in range(ranks)
+    )
+    return attempt
 
 
 def some_steps(attempt: int, lo: int, hi: int, ranks: int):

@@ -74,7 +74,7 @@ def sizes(attempt: Attempt, floats: tuple[str, ...]) -> dict[str, Any]:
 
 def _share(segments: Any, names: tuple[str, ...], points: dict[str, int]) -> float:
     raw = segments.filter(metric__name__in=names, level=0).aggregate(size=Sum(Length("payload")))["size"]
-    return round(raw / sum(points.get(name, 0) for name in names), 2)
+    return round(float(raw) / sum(points.get(name, 0) for name in names), 2)
 
 
 def heatmap_ms(ranks: int, steps: int) -> float:

@@ -10,13 +10,14 @@ from django.utils.translation import gettext as _
 from webapp.runs.models import Attempt, AttemptNode, Status
 from webapp.telemetry.hole_words import WHY, ranks_text, steps_text
 from webapp.telemetry.ledger import NODE_LOST, PENDING, Account, accounts
-from webapp.telemetry.points import STEP_END
+from webapp.telemetry.points import STEP, STEP_END, Points
 from webapp.telemetry.read import Reader
 from webapp.telemetry.run_read import RunReader
 from webapp.telemetry.stitch import cut_of
 
 LATE_S = 2.0  # what is on its way for a shorter time is no hole
 MOST = 200  # the newest; the ledger has all
+NEEDED = frozenset({STEP, STEP_END})
 _SILENT = timedelta(seconds=6)  # heartbeats come every 2 s
 
 Hole = dict[str, Any]
@@ -51,12 +52,16 @@ def as_panel(found: list[Hole]) -> dict[str, Any]:
     return {"id": "holes", "unit": "", "axis": "step", **empty, "holes": newest}
 
 
-def of_attempt(attempt: Attempt, now: datetime | None = None) -> list[Hole]:
-    """`[{from, to, ranks, reason, text}]` in the script's steps, by their first step."""
+def of_attempt(attempt: Attempt, now: datetime | None = None, young: dict[str, Points] | None = None) -> list[Hole]:
+    """`[{from, to, ranks, reason, text}]` in the script's steps, by their first step.
+
+    `young`: the young data of `NEEDED`, as a `Reader` takes it.
+    """
     now = now or timezone.now()
     parts = {part.node_rank: part for part in attempt.parts.select_related("node")}
     nodes = dict(attempt.ranks.values_list("rank", "node_rank"))
-    found = _late_only(attempt, missing(_with_silent(attempt, accounts(attempt), nodes, parts, now), nodes), now)
+    told = _with_silent(attempt, accounts(attempt, young), nodes, parts, now)
+    found = _late_only(Reader(attempt, first_step=0, young=young), missing(told, nodes), now)
     return [_shown(hole, attempt.first_step, parts.get(hole.node_rank), now) for hole in found]
 
 
@@ -84,13 +89,13 @@ def _with_silent(
     return told
 
 
-def _late_only(attempt: Attempt, found: list[Missing], now: datetime) -> list[Missing]:
+def _late_only(reader: Reader, found: list[Missing], now: datetime) -> list[Missing]:
     """Without what is on its way since a moment only."""
+    attempt = reader.attempt
     if attempt.status == Status.ENDED or not any(hole.reason == PENDING for hole in found):
         return found
     if attempt.telemetry_at is not None and now - attempt.telemetry_at > timedelta(seconds=LATE_S):
         return found
-    reader = Reader(attempt, first_step=0)
     return [hole for hole in found if hole.reason != PENDING or _made_long_ago(reader, hole)]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from webapp.runs.models import Attempt, RankState, Status
 from webapp.telemetry.models import Parked
+from webapp.telemetry.points import Points
 from webapp.telemetry.presence import Span, Stored, stored_steps
 from webapp.telemetry.read import Reader
 
@@ -58,10 +59,10 @@ def account(told: Told, stored: Stored) -> Account:
     return Account(made, sent, stored.count, dropped, gaps, stored.last)
 
 
-def accounts(attempt: Attempt) -> dict[int, Account]:
-    """By rank, with steps numbered from 0."""
+def accounts(attempt: Attempt, young: dict[str, Points] | None = None) -> dict[int, Account]:
+    """By rank, with steps numbered from 0. `young`: as a `Reader` takes it."""
     states = list(attempt.ranks.all())
-    found = stored_steps(Reader(attempt, first_step=0), [state.rank for state in states])
+    found = stored_steps(Reader(attempt, first_step=0, young=young), [state.rank for state in states])
     unseen = _Unseen(attempt)
     return {state.rank: account(unseen.told(state), found[state.rank]) for state in states}
 

@@ -49,8 +49,10 @@ def explode(batch: Batch) -> list[Points]:
     return explode_all([batch])
 
 
-def explode_all(batches: Iterable[Batch]) -> list[Points]:
+def explode_all(batches: Iterable[Batch], only: frozenset[str] | None = None) -> list[Points]:
     """All points of batches, one `Points` per metric where their columns allow it; BadContent if any of them is bad.
+
+    `only`: of these built-in metrics alone.
 
     What belongs together is put together before it is looked at: the work grows with metrics, not with messages.
     Metrics of the same records share their `rank` and `index`.
@@ -61,16 +63,18 @@ def explode_all(batches: Iterable[Batch]) -> list[Points]:
     for batch in batches:
         check_lengths(batch)
         steps += batch.steps
+        if only is not None:
+            continue
         for logged in batch.values:
             values.setdefault(logged.key, []).append(logged)
         for sampled in batch.samples:
             samples.setdefault(sampled.metric, []).append(sampled)
     found: list[Points] = []
-    for _kind, same in groupby(steps, _kind_of):
-        found += _steps(_one_of_steps(list(same)))
+    for (phases, _has_bytes), same in groupby(steps, _kind_of):
+        found += _steps(_one_of_steps(list(same), [name for name in phases if only is None or name in only]))
     found += [_values(_one_of_values(same)) for same in values.values()]
     found += [_samples(_one_of_samples(same)) for same in samples.values()]
-    return [points for points in found if points.index.size]
+    return [points for points in found if points.index.size and (only is None or points.name in only)]
 
 
 def check_lengths(batch: Batch) -> None:
@@ -126,15 +130,13 @@ def _kind_of(columns: StepColumns) -> tuple[tuple[str, ...], bool]:
     return tuple(name for name in columns.columns if name in METRIC_OF_PHASE.values()), bool(columns.nbytes)
 
 
-def _one_of_steps(same: list[StepColumns]) -> StepColumns:
-    if len(same) == 1:
-        return same[0]
+def _one_of_steps(same: list[StepColumns], phases: list[str]) -> StepColumns:
     return StepColumns(
         n=sum(one.n for one in same),
         rank=b"".join([one.rank for one in same]),
         step=b"".join([one.step for one in same]),
         end=b"".join([one.end for one in same]),
-        columns={name: b"".join([one.columns[name] for one in same]) for name in _kind_of(same[0])[0]},
+        columns={name: b"".join([one.columns[name] for one in same]) for name in phases},
         nbytes=b"".join([one.nbytes for one in same]),
     )
 
@@ -173,11 +175,7 @@ def _lengths(n: int, what: str, width: int, columns: tuple[bytes, ...]) -> None:
 def _steps(columns: StepColumns) -> Iterator[Points]:
     rank = _ranks(columns.rank)
     index = _index(np.frombuffer(columns.step, "<i8"))
-    micro = {
-        phase: np.frombuffer(data, "<u4")
-        for phase, data in columns.columns.items()
-        if phase in METRIC_OF_PHASE.values()
-    }
+    micro = {phase: np.frombuffer(data, "<u4") for phase, data in columns.columns.items()}
     for name, us in micro.items():
         yield _timed(name, rank, index, us)
     if STEP in micro and EXPOSED in micro:

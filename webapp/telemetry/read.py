@@ -40,13 +40,15 @@ class Reader:
     """Reads one attempt at one moment: the young data is loaded once.
 
     Steps are the script's own: what is counted by the process (BUILT_IN) is moved by `first_step`, the attempt's unless
-    another is given (0: as stored).
+    another is given (0: as stored). `young`: the young data, of who has it at hand; it must hold what is asked for.
     """
 
-    def __init__(self, attempt: Attempt, first_step: int | None = None) -> None:
+    def __init__(self, attempt: Attempt, first_step: int | None = None, young: dict[str, Points] | None = None) -> None:
         self.attempt = attempt
         self.attempts = [attempt]
         self.first_step = attempt.first_step if first_step is None else first_step
+        if young is not None:
+            self.young = young
 
     @cached_property
     def young(self) -> dict[str, Points]:

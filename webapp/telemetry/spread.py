@@ -96,10 +96,22 @@ def _left_open(column: Floats) -> float:
 
 def _spread_of_others(known: Floats) -> Floats:
     """For each number the median distance of all others from their own median."""
-    n = known.size
-    others = np.broadcast_to(known, (n, n))[~np.eye(n, dtype=bool)].reshape(n, n - 1)
-    centre = np.median(others, axis=1, keepdims=True)
-    return np.asarray(np.median(np.abs(others - centre), axis=1))
+    centres = _median_of_others(known)
+    found = np.empty(known.size)
+    for centre in np.unique(centres):  # two or three: to leave one number out moves a median by a place at most
+        mine = centres == centre
+        found[mine] = _median_of_others(np.abs(known - centre))[mine]
+    return found
+
+
+def _median_of_others(numbers: Floats) -> Floats:
+    """For each number the median of all others."""
+    order = np.argsort(numbers, kind="stable")
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.arange(order.size)
+    ordered, others = numbers[order], numbers.size - 1
+    low, high = (others - 1) // 2, others // 2
+    return np.asarray((ordered[low + (place <= low)] + ordered[high + (place <= high)]) / 2)
 
 
 def _between(low: Floats, high: Floats) -> Floats:

@@ -19,6 +19,7 @@ from webapp.telemetry.read import Series
 from webapp.telemetry.spread import late_rank, middle_of, noise_of
 from webapp.telemetry.units import is_of_link, is_of_nodes
 from workers.ingest.window import STEPS, WAIT_S, Fresh, Window
+from workers.ingest.young import Young
 
 EVERY_S = 0.2
 HOLES_EVERY_S = 1.0
@@ -33,8 +34,8 @@ _HEATS = ("local", "step", "backward", "forward", "data", "exposed_comm", "optim
 class Frames:
     """Publishes what is new at most every EVERY_S."""
 
-    def __init__(self, attempt: Attempt, window: Window) -> None:
-        self.attempt, self.window = attempt, window
+    def __init__(self, attempt: Attempt, window: Window, young: Young) -> None:
+        self.attempt, self.window, self.young = attempt, window, young
         self.learn_places()
         self._next = 0.0
         self._look_at = 0.0
@@ -87,7 +88,8 @@ class Frames:
         began = time.monotonic()
         quiet = self.window.quiet_s(now) > WAIT_S
         if quiet or self._holes or self.window.lacks():
-            found = self._older_holes() + holes.of_attempt(Attempt.objects.get(pk=self.attempt.pk))
+            now_stored = Attempt.objects.get(pk=self.attempt.pk)
+            found = self._older_holes() + holes.of_attempt(now_stored, young=self.young.points(holes.NEEDED))
             if found != self._holes:
                 self._holes = found
                 made = {"holes": holes.as_panel(found)}

@@ -32,10 +32,10 @@ class Held:
         self.attempt, self.holder = attempt, holder
         self.nodes: list[str] = []
         self.window = Window(attempt.world_size, attempt.first_step)
-        self.frames = Frames(attempt, self.window)
+        self.young = Young(attempt)
+        self.frames = Frames(attempt, self.window, self.young)
         self.summary = Summary(attempt)
         self.metric_values = MetricValues(attempt)
-        self.young = Young(attempt)
         self._noted = 0.0
         self._to_note = False
 

@@ -8,7 +8,7 @@ from trainer_agent.wire import codec
 from trainer_agent.wire.messages import Batch
 from webapp.runs.models import Attempt
 from webapp.telemetry.models import Tail
-from webapp.telemetry.points import explode_all, joined
+from webapp.telemetry.points import Points, explode_all, joined
 from webapp.telemetry.store import move
 from workers.ingest.lease import hold
 
@@ -55,6 +55,10 @@ class Young:
         patience = OLDEST_S + OLDEST_S_PER_RANK * self.attempt.world_size
         much = self._points >= MOST_POINTS or len(self._tails) >= MOST_BATCHES_PER_NODE * len(self._nodes)
         return much or now - self._oldest > patience
+
+    def points(self, only: frozenset[str]) -> dict[str, Points]:
+        """Of some built-in metrics."""
+        return joined(explode_all(self._batches, only))
 
     def compact(self, holder: str) -> None:
         """All of it into segments."""
