@@ -213,8 +213,14 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = HOME_DIR / "static"
-# plotly.min.js as static/vendor/plotly.min.js, straight from the installed package: no CDN and no copy in git.
-STATICFILES_DIRS = [BASE_DIR / "webapp" / "static", ("vendor", PLOTLY_DIR / "package_data")]
+# plotly.min.js as static/vendor/plotly.min.js: no CDN and no copy in git. Straight from the installed package, or from
+# where `up` has put it with a packed copy (webapp/supervisor/packed_static.py).
+VENDOR_DIR = HOME_DIR / "vendor"
+_VENDOR = [VENDOR_DIR] if VENDOR_DIR.is_dir() else []
+STATICFILES_DIRS = [
+    BASE_DIR / "webapp" / "static",
+    *(("vendor", folder) for folder in (*_VENDOR, PLOTLY_DIR / "package_data")),
+]
 WHITENOISE_USE_FINDERS = True
 MEDIA_ROOT = HOME_DIR / "media"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
