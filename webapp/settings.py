@@ -89,8 +89,8 @@ INSTALLED_APPS = [
     "webapp.imports",
     "webapp.notes",
     "webapp.sharing",
-    "webapp.live",
     "webapp.palette",
+    "webapp.live",
     "webapp.api",
     "webapp.supervisor",
 ]
@@ -103,13 +103,13 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "webapp.language.profile.ProfileLanguage",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "webapp.database_busy.DatabaseBusy",
 ]
-    "webapp.language.profile.ProfileLanguage",
 ROOT_URLCONF = "webapp.urls"
 ASGI_APPLICATION = "webapp.asgi.application"
 TEMPLATES = [
@@ -223,10 +223,6 @@ STATICFILES_DIRS = [
 ]
 WHITENOISE_USE_FINDERS = True
 MEDIA_ROOT = HOME_DIR / "media"
-DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
-FILE_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
-DATA_UPLOAD_MAX_NUMBER_FILES = 5_000  # a folder of code
-
 # ---- artifacts: files that belong to runs, in a folder or in a bucket
 ARTIFACT_LIMIT_MB = env.int("ARTIFACT_LIMIT_MB", default=5_120)
 ARTIFACT_BUCKET = env.str("ARTIFACT_BUCKET", default="")
@@ -252,6 +248,10 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     "artifacts": _BUCKET if ARTIFACT_BUCKET else _FOLDER,
 }
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FILES = 5_000  # a folder of code
+
 # ---- Celery: short acts only; the database row is the truth, so a lost task is found by a sweep
 CELERY_BROKER_URL = REDIS_URL
 CELERY_RESULT_BACKEND = None
@@ -279,7 +279,7 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(HOME_DIR / "celerybeat-schedule")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "formatters": {"line": {"()": "webapp.log_masks.MaskedFormatter", "format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {"httpx": {"level": "WARNING"}},
