@@ -21,6 +21,7 @@ from webapp.runs.wording import waits_sentence
 
 QUESTIONS = ("q", "project", "status", "owner", "sort", "cols")
 MOST_PINNED = 20
+_SEARCHED = 5_000  # pinned runs of all projects among which those of this list are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +68,18 @@ def found_or_none(user: User, asked: dict[str, str]) -> tuple[QuerySet[Run], Sea
         return Run.objects.none(), error
 
 
-def pinned_and_page(runs: QuerySet[Run], asked: dict[str, str], cursor: str) -> tuple[list[Run], Page]:
+def pinned_and_page(
+    runs: QuerySet[Run], asked: dict[str, str], cursor: str, total: int | None = None
+) -> tuple[list[Run], Page]:
     """What is pinned stands on top of the first page only; the pages go through all runs in their order."""
     order = asked["sort"] if orders.known(asked["sort"]) else orders.NEWEST
-    shown = page(runs, cursor, order=order)
+    shown = page(runs, cursor, order=order, total=total)
     if shown.newer:
         return [], shown
-    on_top = runs.exclude(pinned_at=None).select_related("project", "owner").order_by("-pinned_at", "-pk")
-    return list(on_top[:MOST_PINNED]), shown
+    # Few runs are pinned, so that they are found first and searched then.
+    pinned = list(Run.objects.exclude(pinned_at=None).order_by("-pinned_at").values_list("pk", flat=True)[:_SEARCHED])
+    on_top = runs.filter(pk__in=pinned).select_related("project", "owner").order_by("-pinned_at", "-pk")
+    return list(on_top[:MOST_PINNED]) if pinned else [], shown
 
 
 def rows(runs: Sequence[Run], chosen: Sequence[Column], user: User) -> list[Row]:

@@ -35,8 +35,13 @@ class _Cursor:
     value: Any
 
 
-def page(runs: QuerySet[Run], cursor: str = "", size: int = PAGE_SIZE, order: str = "") -> Page:
-    """The page at a cursor; the first page for an empty or unreadable one, or one of another order."""
+def page(
+    runs: QuerySet[Run], cursor: str = "", size: int = PAGE_SIZE, order: str = "", total: int | None = None
+) -> Page:
+    """The page at a cursor; the first page for an empty or unreadable one, or one of another order.
+
+    `total`: how many runs there are, where that is known already.
+    """
     ordered = bands(runs, order) if order else bands(runs)
     found = _read(cursor, ordered)
     back = found is not None and found.towards == "newer"
@@ -49,7 +54,7 @@ def page(runs: QuerySet[Run], cursor: str = "", size: int = PAGE_SIZE, order: st
         [run for _band, run in taken],
         _written("newer", *taken[0], ordered) if taken and before else "",
         _written("older", *taken[-1], ordered) if taken and after else "",
-        runs.count(),
+        runs.count() if total is None else total,
     )
 
 
@@ -62,13 +67,20 @@ def _take(ordered: list[Band], start: _Cursor | None, size: int, *, back: bool) 
         band = ordered[number]
         down = band.down != back
         sign = "-" if down else ""
-        rows = band.runs.order_by(f"{sign}{band.place}", f"{sign}pk").select_related("project", "owner")
+        rows = band.runs.order_by(f"{sign}{band.place}", f"{sign}pk")
         if start is not None and number == start.band:
             rows = rows.filter(_beyond(band.place, start, "lt" if down else "gt"))
-        taken += [(number, run) for run in rows[: size - len(taken)]]
+        taken += [(number, run) for run in _whole(band, rows, size - len(taken))]
         if len(taken) == size:
             break
     return taken
+
+
+def _whole(band: Band, rows: QuerySet[Run], size: int) -> list[Run]:
+    """The first rows. Their keys come first: a database that sorts all runs would carry each of them whole."""
+    keys = list(rows.values_list("pk", flat=True)[:size])
+    found = {run.pk: run for run in band.runs.filter(pk__in=keys).select_related("project", "owner")}
+    return [found[pk] for pk in keys if pk in found]
 
 
 def _beyond(place: str, start: _Cursor, way: str) -> Q:

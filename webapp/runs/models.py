@@ -14,7 +14,7 @@ _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 
 
 def new_run_uid() -> str:
-    return "r-" + "".join(secrets.choice(_ALPHABET) for _i in range(6))
+    return "r-" + "".join(secrets.choice(_ALPHABET) for _i in range(8))
 
 
 class Status(models.TextChoices):

@@ -32,7 +32,9 @@ def index(request: HttpRequest) -> HttpResponse:
     asked = listing.state(request.GET)
     every, error = listing.found_or_none(user, asked | {"status": "", "owner": ""})
     found, _error = listing.found_or_none(user, asked)
-    on_top, page = listing.pinned_and_page(found, asked, request.GET.get("page", ""))
+    counts = queries.counts(every, user)
+    total = _counted(asked, counts, user)
+    on_top, page = listing.pinned_and_page(found, asked, request.GET.get("page", ""), total)
     chosen = columns.chosen(asked["cols"])
     projects = list(projects_where(user, Role.VIEWER))
     context = {
@@ -45,7 +47,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "heads": listing.heads(chosen, asked),
         "fixed": listing.fixed_heads(asked),
         "all_columns": columns.TITLES,
-        "chips": _chips(asked, queries.counts(every, user), user),
+        "chips": _chips(asked, counts, user),
         "projects": projects,
         "slots": slot_count(),
         "state": listing.address(asked),
@@ -59,6 +61,13 @@ def index(request: HttpRequest) -> HttpResponse:
     }
     live = request.headers.get("X-Live") == "list"
     return render(request, "runs/list_live.html" if live else "runs/list.html", context)
+
+
+def _counted(asked: dict[str, str], counts: dict[str, int], user: User) -> int | None:
+    """How many runs the list has, if a chip has counted just these."""
+    if asked["owner"]:
+        return counts["mine"] if asked["owner"] == user.get_username() and not asked["status"] else None
+    return counts[asked["status"] or "all"] if asked["status"] in CHIPS else None
 
 
 def _chips(asked: dict[str, str], counts: dict[str, int], user: User) -> list[dict[str, object]]:
