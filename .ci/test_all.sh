@@ -8,11 +8,13 @@ export PYTEST_TIMEOUT=300  # for a test that hangs; two halves run side by side,
 
 chromium_there() { command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; }
 postgres_there() { ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; }
+gettext_there() { command -v xgettext >/dev/null && command -v msgfmt >/dev/null; }
 lab_there() { command -v ip >/dev/null && command -v tc >/dev/null && command -v nft >/dev/null; }
 
 missing=()
 chromium_there || missing+=(chromium)
 postgres_there || missing+=(postgresql)
+gettext_there || missing+=(gettext)
 lab_there || missing+=(iproute2 nftables)
 if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   echo "Installing ${missing[*]} …"
@@ -30,6 +32,11 @@ if ! postgres_there; then
   [ "$needed" = 1 ] && { echo "PostgreSQL is missing, and CI skips nothing." >&2; exit 1; }
   echo "PostgreSQL is missing (apt-get install postgresql): the tests run on SQLite only."
   left_out="${left_out:+$left_out and }not postgres"
+fi
+if ! gettext_there; then
+  [ "$needed" = 1 ] && { echo "gettext is missing, and CI skips nothing." >&2; exit 1; }
+  echo "gettext is missing (apt-get install gettext): the test that every text is translated is left out."
+  left_out="${left_out:+$left_out and }not gettext"
 fi
 if ! lab_there || [ "$(id -u)" != 0 ]; then
   [ "$needed" = 1 ] && { echo "The lab needs root, iproute2 and nftables, and CI skips nothing." >&2; exit 1; }

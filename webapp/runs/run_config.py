@@ -5,12 +5,21 @@ from statistics import median
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from trainer_agent.wire.launch import torchrun_argv
 from webapp.language.numerals import numeral
 from webapp.runs.command_line import shown_command
 from webapp.runs.models import Attempt, AttemptNode, RankState, Run
 from webapp.runs.spec import RunSpec
+
+# What probes say that they cannot see, in their words; what is not among these stays as it is.
+_BLIND = (
+    gettext_noop("no torch DataLoader is in use; loading counts as other"),
+    gettext_noop("the model is not wrapped in DistributedDataParallel or FSDP; forward counts as other"),
+    gettext_noop("torch.distributed is not initialised"),
+    gettext_noop("DDP's own timers would make a GPU wait"),
+)
 
 
 def tables(run: Run, attempt: Attempt) -> dict[str, Any]:
@@ -81,7 +90,9 @@ _INVENTORY = ("hostname", "cpu_model", "cpus", "memory_total", "driver", "python
 def _sight(rank: RankState) -> tuple[list[str], list[tuple[str, str]]]:
     """Parts of a step that the probe sees, and those that it cannot with the reason; nodes send both."""
     sees, blind = rank.facts.get("sees"), rank.facts.get("cannot_see")
-    reasons = [(str(part), str(why)) for part, why in blind.items()] if isinstance(blind, dict) else []
+    reasons = (
+        [(str(part), _(str(why)) if why else "") for part, why in blind.items()] if isinstance(blind, dict) else []
+    )
     return [str(part) for part in sees] if isinstance(sees, list) else [], reasons
 
 

@@ -9,6 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from webapp.runs import retold
 from webapp.runs.models import Attempt, Outcome, RunEvent, Status
 
 _lazy = gettext_lazy
@@ -269,7 +270,7 @@ _WAITS = {
 def _fill(text: str | Promise, detail: dict[str, Any], **more: Any) -> str:
     given = {name: value for name, value in more.items() if value is not None}
     values: defaultdict[str, Any] = defaultdict(lambda: "?", {**detail, **given})
-    values["text"] = detail.get("text") or ""
+    values["text"] = retold.text(detail)
     values["evidence"] = _EVIDENCE.get(detail.get("oom_by", ""), "")
     values["signal_name"] = signal_name(detail.get("signal"))
     code = detail.get("code")
