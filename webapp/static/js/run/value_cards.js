@@ -44,6 +44,7 @@ export function valueCards(config, cards, devices) {
     card.dataset.panel = `value:${key}`;
     // A name of blanks is shown in quotes, for there is something to see then.
     Object.assign(card.querySelector("h2"), {textContent: key.trim() ? key : JSON.stringify(key), title: key});
+    card.querySelector("[data-plot]").setAttribute("aria-label", key);
     return card;
   };
   form.querySelector("input").value = remembered("key");
