@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import redis
 
+from tests.browser_complaints import Complaints
 from tests.settings import TEST_HOME as _HOME
 from tests.settings import TEST_REDIS_PORT as _REDIS_PORT
 from tests.settings import free_port
@@ -68,6 +69,14 @@ def redis_client(redis_server: str) -> Iterator[redis.Redis]:
     client.flushall()
     yield client
     client.close()
+
+
+@pytest.fixture
+def complaints() -> Iterator[Complaints]:
+    """What the test's browser complains about; the test fails if that is anything at its end."""
+    found = Complaints()
+    yield found
+    assert found == []
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.browser_complaints import Complaints
 from tests.server import web_server
 from webapp.accounts.models import User
 
@@ -31,10 +32,11 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def log_in(server_url: str, browser: Browser) -> Iterator[Callable[[str], Page]]:
-    """Open a page as a person whom the builders have made."""
+def log_in(server_url: str, browser: Browser, complaints: Complaints) -> Iterator[Callable[[str], Page]]:
+    """Open a page as a person whom the builders have made. No page of the test may have an error."""
     context = browser.new_context(base_url=server_url, viewport={"width": 1440, "height": 900})
     context.set_default_timeout(30_000)
+    complaints.listen(context)
 
     def opened(username: str) -> Page:
         client = Client()

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests import builders
+from tests.browser_complaints import Complaints
 from webapp.projects.models import Role
 from webapp.runs import secrets
 from webapp.runs.models import Run, Upload
@@ -24,7 +25,9 @@ def page(log_in: Callable[[str], Page]) -> Page:
     return page
 
 
-def test_a_refused_launch_keeps_secret_and_folder_and_the_mended_one_starts(page: Page, tmp_path: Path) -> None:
+def test_a_refused_launch_keeps_secret_and_folder_and_the_mended_one_starts(
+    page: Page, tmp_path: Path, complaints: Complaints
+) -> None:
     (tmp_path / "code" / "models").mkdir(parents=True)
     (tmp_path / "code" / "train.py").write_text("print(1)")
     (tmp_path / "code" / "models" / "net.py").write_text("x = 1")
@@ -49,6 +52,7 @@ def test_a_refused_launch_keeps_secret_and_folder_and_the_mended_one_starts(page
     run = Run.objects.get(name="mended")
     assert secrets.values_of(run) == {"KEY": "s3cret"}
     assert run.spec["upload_sha256"] == Upload.objects.get(files=2).sha256
+    complaints.expected("422")
 
 
 def test_a_variable_is_added_and_removed(page: Page) -> None:
@@ -96,8 +100,9 @@ def test_a_dangerous_act_asks_first(page: Page) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1920])
-def test_no_page_scrolls_sideways(page: Page, width: int) -> None:
+def test_no_page_scrolls_sideways(page: Page, width: int, complaints: Complaints) -> None:
     page.set_viewport_size({"width": width, "height": 844})
     for address in ("/", "/launch/", "/nodes/", "/projects/", "/projects/demo/", "/accounts/tokens/", "/nothing/"):
         page.goto(address)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+    complaints.expected("404")  # the last one is no page

@@ -1,12 +1,13 @@
 """The page as a person has it: charts drawn, moved by frames, log filtered, no error in the console."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser_complaints import Complaints
 from tests.pages.people import team
 from tests.runpage import stored
 from tests.telemetry import batches
@@ -23,11 +24,10 @@ CORE = ("step_time", "phases", "heat:backward", "comm", "busbw", "value:loss", "
 
 @dataclass
 class Shown:
-    """An open run page, its run, and what went wrong in the browser."""
+    """An open run page and its run."""
 
     page: Page
     attempt: Attempt
-    wrong: list[str]
 
     def drawn_to(self, panel: str, step: int) -> None:
         locator = self.page.locator(f'[data-panel="{panel}"]')
@@ -42,18 +42,14 @@ class Shown:
 
 
 @pytest.fixture
-def shown(log_in: Callable[[str], Page]) -> Iterator[Shown]:
+def shown(log_in: Callable[[str], Page]) -> Shown:
     attempt = stored.run_with_steps(team().project, slow={3: 40})
     for rank in range(4):
         stored.log(attempt, rank, b"NCCL INFO ready\n" + (b"ValueError: only me\n" if rank == 2 else b""))
     page = log_in("editor")
     page.set_default_timeout(30_000)
-    wrong: list[str] = []
-    page.on("console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None)
-    page.on("pageerror", lambda e: wrong.append(str(e)))
     page.goto(f"/runs/{attempt.run.uid}/")
-    yield Shown(page, attempt, wrong)
-    assert wrong == []
+    return Shown(page, attempt)
 
 
 def test_every_chart_is_drawn_and_says_what_it_shows(shown: Shown) -> None:
@@ -148,13 +144,13 @@ def test_the_end_is_drawn_and_the_stream_closes(shown: Shown) -> None:
     shown.drawn_to("step_time", 41)
 
 
-def test_a_run_that_is_deleted_while_it_streams_leads_to_not_found(shown: Shown) -> None:
+def test_a_run_that_is_deleted_while_it_streams_leads_to_not_found(shown: Shown, complaints: Complaints) -> None:
     shown.drawn_to("step_time", 39)
     Run.objects.update(deleted_at=shown.attempt.created_at)
     with shown.page.expect_navigation():
         run_changed(shown.attempt.run)
-    shown.wrong[:] = [text for text in shown.wrong if "404" not in text]
     expect(shown.page.locator("main")).to_contain_text(re.compile("not|no", re.IGNORECASE))
+    complaints.expected("404")
 
 
 @pytest.mark.parametrize("width", [390, 1920])
