@@ -35,7 +35,6 @@ PLACES = (
     Place(_("Launch"), "runs:launch", "g l", ("runs:launch",)),
     Place(_("Sweeps"), "sweeps:list", "g s", ("sweeps",)),
     Place(_("Reports"), "reports:list", "g e", ("reports", "compare")),
-    Place(_("Reports"), "reports:list", "g e", ("reports", "compare")),
     Place(_("Projects"), "projects:list", "g p", ("projects", "alerts", "audit:of_project")),
 )
 
