@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-import paceline  # type: ignore[import-not-found]
+import paceline
 import torch
 import torch.distributed as dist
 from torch import nn

@@ -38,7 +38,7 @@ def tensorboard(values: list[float], weight: float) -> list[float]:
 
 @given(_values, _weights)
 def test_at_even_steps_a_line_is_smoothed_as_tensorboard_smooths_it(values: list[float], weight: float) -> None:
-    found = smoothed(np.arange(len(values)) * 10.0, np.array(values), weight)
+    found = smoothed(np.arange(len(values), dtype=np.float64) * 10.0, np.array(values, dtype=np.float64), weight)
     assert found == pytest.approx(tensorboard(values, weight), rel=1e-6, abs=1e-3)
 
 

@@ -40,8 +40,8 @@ REMOTE = (
 )
 SIZES = (
     "terminate called after throwing an instance of 'gloo::EnforceNotMet'\n  what():  [enforce fail at /x/gloo/"
-    "transport/tcp/pair.cc:456] op.preamble.length <= op.nbytes. 128000 vs 2. Received data size doesn't match expected size. "
-    "Is there a distributed collective mismatch in your code?"
+    "transport/tcp/pair.cc:456] op.preamble.length <= op.nbytes. 128000 vs 2. Received data size doesn't match "
+    "expected size. Is there a distributed collective mismatch in your code?"
 )
 CALLS = (
     "RuntimeError: Detected mismatch between collectives on ranks. Rank 0 is running collective: CollectiveFingerPrint("

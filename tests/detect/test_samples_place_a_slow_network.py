@@ -1,6 +1,7 @@
 """What the nodes' samples of their links make of a network that is found to be slow in step times."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def of_nodes(name: str, node: int, usual: float, later: float) -> Points:
 
 def tell(attempt, *, costs: Per, lost: Per, usual_loss: float = 0.0) -> Reader:
     """All links of the ring cost 8 ms a megabyte and lose nothing, but for these since the change."""
-    points = {}
+    points: dict[str, Any] = {}
     for source, target in RING:
         link = (source, target)
         cost = of_nodes(f"link/{target}/busy_ms_per_mb", source, 8.0, costs.get(link, 8.5))

@@ -51,7 +51,7 @@ def steps_of(made: Product, run: str, attempt: int) -> list[int]:
 def time_of(made: Product, run: str, since: int) -> float:
     """Seconds that both ranks of the first attempt spent in steps that the second did again."""
     ranks = made.api("GET", f"runs/{run}/metrics?name=phase/step&attempt=1")["ranks"]
-    return sum(seconds for points in ranks.values() for step, seconds in points if step >= since)
+    return sum(float(seconds) for points in ranks.values() for step, seconds in points if step >= since)
 
 
 def rank_of(made: Product, rank: int) -> int:

@@ -1,3 +1,5 @@
+from typing import Any
+
 from benchmarks.detect.case import Case, late, stands
 from benchmarks.detect.ended import ended
 from benchmarks.detect.seen import Seen, Spotted
@@ -58,7 +60,11 @@ def test_a_hang_is_held_against_the_time_after_which_it_is_one() -> None:
 
 
 def test_the_end_of_a_run_that_failed_names_its_rank_and_one_that_went_on_says_nothing() -> None:
-    run = {"outcome": "failed", "reason": "killed_by_signal", "sentence": "Rank 2 on lab-2 was ended by SIGKILL."}
+    run: dict[str, Any] = {
+        "outcome": "failed",
+        "reason": "killed_by_signal",
+        "sentence": "Rank 2 on lab-2 was ended by SIGKILL.",
+    }
     run |= {"ended_at": "2026-05-01T12:00:00Z", "steps": 70}
     (told,) = ended(run)
     assert (told.kind, told.subject, told.cause) == ("failed", "rank 2", "killed_by_signal")

@@ -12,7 +12,7 @@ def vendor(settings, tmp_path: Path) -> Path:
     settings.VENDOR_DIR = tmp_path / "vendor"
     settings.STATICFILES_DIRS = [("vendor", settings.VENDOR_DIR), *settings.STATICFILES_DIRS]
     settings.STATIC_ROOT = tmp_path
-    return settings.VENDOR_DIR
+    return Path(settings.VENDOR_DIR)
 
 
 def test_a_browser_that_takes_gzip_gets_the_packed_file_and_others_the_plain_one(vendor: Path):
@@ -20,7 +20,7 @@ def test_a_browser_that_takes_gzip_gets_the_packed_file_and_others_the_plain_one
     plain = (vendor / packed_static.NAME).read_bytes()
     reply = Client().get(f"/static/vendor/{packed_static.NAME}", headers={"accept-encoding": "gzip"})
     assert reply.headers["Content-Encoding"] == "gzip"
-    packed = b"".join(reply.streaming_content)
+    packed = reply.getvalue()
     assert gzip.decompress(packed) == plain
     assert len(packed) < len(plain) / 3
 

@@ -48,9 +48,9 @@ def test_what_is_typed_becomes_safe_text_and_live_charts_in_the_order_that_was_a
     text = {"kind": "text", "text": "# Found\n<script>alert(1)</script> *it*", "ORDER": 1}
     answer = client_of("ana").post("/reports/new/", sent(chart, text))
     report = Report.objects.get()
-    assert answer.url == f"/reports/{report.uid}/"
+    assert answer["Location"] == f"/reports/{report.uid}/"
     assert [(block.kind, block.runs) for block in report.blocks.all()] == [("text", []), ("curves", [run.uid])]
-    page = client_of("vic").get(answer.url).content.decode()
+    page = client_of("vic").get(answer["Location"]).content.decode()
     assert "<em>it</em>" in page
     assert "<script>alert" not in page
     numbers = client_of("vic").get(f"/reports/{report.uid}/blocks/{report.blocks.get(kind='curves').pk}").json()

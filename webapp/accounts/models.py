@@ -21,7 +21,9 @@ class User(AbstractUser):
     """A person, or a project's service account. Roles are per project, see `projects.Membership`."""
 
     is_service = models.BooleanField(default=False)  # whom a project's token acts as; nobody logs in as it
-    language = models.CharField(max_length=8, blank=True)  # of the pages, a code of LANGUAGES; empty: as the browser asks
+    language = models.CharField(
+        max_length=8, blank=True
+    )  # of the pages, a code of LANGUAGES; empty: as the browser asks
 
     @property
     def initial(self) -> str:

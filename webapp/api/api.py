@@ -20,10 +20,10 @@ from webapp.api import (
     nodes,
     notes,
     projects,
+    provenance,
     runs,
     sweeps,
     tokens,
-    provenance,
     uploads,
 )
 from webapp.api.auth import AUTH

@@ -20,7 +20,6 @@ class Verb(models.TextChoices):
     IMPORTED = "run.imported", _("imported a run")
     EXPORTED = "run.exported", _("exported a run")
     FETCHED = "export.fetched", _("downloaded an export")
-    IMPORTED = "run.imported", _("imported a run")
     SWEPT = "sweep.started", _("started a sweep")
     SWEEP_STOPPED = "sweep.stopped", _("stopped a sweep")
     SHARED = "run.shared", _("shared a run by link")

@@ -13,9 +13,9 @@ from webapp.incidents import autopsy
 from webapp.live.publish import run_changed
 from webapp.nodes.commands import accept, accept_start, order_starts
 from webapp.nodes.models import CommandKind
+from webapp.provenance import record as provenance
 from webapp.runs import attached, first_step, secrets, wording
 from webapp.runs.blame import Ending, blame_launcher, blame_rank, refine, refine_by_launcher
-from webapp.provenance import record as provenance
 from webapp.runs.counts import note_counts, with_gap
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, RankState, Run, Status
 from webapp.runs.rank_reasons import last_line
@@ -144,9 +144,6 @@ def _rank_exited(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     row.traceback = _safe(attempt, _text(event, "traceback"))
     row.facts = {**row.facts, **{key: event.data[key] for key in ("oom", "oom_by", "max_rss_kb") if key in event.data}}
     row.save(update_fields=["exited_at", "exit_code", "exit_signal", "traceback", "facts"])
-def _provenance(part: AttemptNode, attempt: Attempt, event: Event) -> None:
-    provenance.note(part, event)
-
 
     if row.exit_code == 0:
         return
@@ -156,6 +153,10 @@ def _provenance(part: AttemptNode, attempt: Attempt, event: Event) -> None:
         blame_rank(attempt)
     elif attempt.status == Status.STOPPING:
         refine(attempt)
+
+
+def _provenance(part: AttemptNode, attempt: Attempt, event: Event) -> None:
+    provenance.note(part, event)
 
 
 def _dropped(part: AttemptNode, attempt: Attempt, event: Event) -> None:
@@ -279,7 +280,7 @@ _HANDLERS: dict[str, Callable[[AttemptNode, Attempt, Event], None]] = {
     "counted": _counted,
     "autopsy": _autopsy,
     "stopping": _stopping,
+    "provenance": _provenance,
     imports.PROGRESS: _imported,
     "finished": _finished,
 }
-    "provenance": _provenance,

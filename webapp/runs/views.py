@@ -4,6 +4,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -72,7 +73,7 @@ def _counted(asked: dict[str, str], counts: dict[str, int], user: User) -> int |
 
 def _chips(asked: dict[str, str], counts: dict[str, int], user: User) -> list[dict[str, object]]:
     words = {
-        "": _("All"),
+        "": pgettext("runs", "All"),
         "running": _("Running"),
         "queued": _("Queued"),
         "finished": _("Finished"),
@@ -90,5 +91,6 @@ def _chips(asked: dict[str, str], counts: dict[str, int], user: User) -> list[di
     ]
     mine = user.get_username()
     query = listing.address(asked, owner=mine, status="")
-    chips.append({"word": _("Mine"), "count": counts["mine"], "query": query, "on": asked["owner"] == mine})
+    is_on = asked["owner"] == mine
+    chips.append({"word": pgettext("runs", "Mine"), "count": counts["mine"], "query": query, "on": is_on})
     return chips

@@ -1,4 +1,5 @@
 // Settings and results of runs: parallel coordinates, and one against another. Colour says how good the result is.
+import {language} from "../language.js";
 import {isNarrow, layout, note, plot, sequential, tickFormat, token} from "../run/chart_style.js";
 import {escaped} from "./run_style.js";
 
@@ -17,7 +18,8 @@ function places(one) {
   return {at: one.values.map(v => v === null ? null : high === low ? 0.5 : (v - low) / (high - low)), ends: [figure(low), figure(high)]};
 }
 
-const figure = value => Math.abs(value) >= 1e5 || (value && Math.abs(value) < 1e-3) ? value.toExponential(1) : String(+value.toPrecision(4));
+const figure = value => value.toLocaleString(language, {maximumSignificantDigits: 4,
+  notation: Math.abs(value) >= 1e5 || (value && Math.abs(value) < 1e-3) ? "scientific" : "standard"}).toLowerCase();
 
 export function coloursBy(by, more) {
   const ramp = sequential().map(([, color]) => color);
