@@ -5,8 +5,14 @@ from django.test import Client
 from django.utils import translation
 
 from tests import builders
+from tests.incidents.found import incident
 from webapp.accounts.models import User
+from webapp.incidents import words
 from webapp.language.numerals import numeral
+from webapp.notes import lifecycle as notes
+from webapp.notes import mail
+from webapp.notes.models import Mention
+from webapp.projects.models import Role
 from webapp.runs.models import RunEvent
 from webapp.runs.templatetags.figures import bytes_, figure, ms
 from webapp.runs.wording import event_text
@@ -76,3 +82,20 @@ def test_what_a_run_has_gone_through_is_told_in_the_readers_language() -> None:
         assert event_text(event) == "Tentada de novo automaticamente, como tentativa 2."
     with translation.override("en"):
         assert event_text(event) == "Tried again on its own, as attempt 2."
+
+
+def test_a_mail_is_in_the_language_of_whom_it_goes_to() -> None:
+    project = builders.project("demo", ana=Role.EDITOR, bia=Role.VIEWER)
+    User.objects.filter(username="bia").update(language="pt-br")
+    ana = User.objects.get(username="ana")
+    notes.comment(builders.running_attempt(in_project=project).run, ana, "look, @bia")
+    assert "ana menciona você" in mail.message(Mention.objects.get())["subject"]
+
+
+def test_an_incident_in_a_runs_log_is_told_in_the_readers_language() -> None:
+    row = incident(builders.running_attempt(), since=10)
+    event = RunEvent(kind="incident_opened", data={"text": words.sentence(row), "incident": row.pk})
+    with translation.override("pt-br"):
+        assert event_text(event) == words.sentence(row)
+        assert "desde o passo 10" in event_text(event)
+    assert event_text(event) == words.sentence(row)

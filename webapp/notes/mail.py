@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from webapp.alerts.deliveries import wait_after
@@ -40,20 +41,9 @@ def still_wanted(row: Mention) -> bool:
 
 
 def message(row: Mention) -> dict[str, Any]:
-    """Subject and text."""
-    run = row.comment.run
-    told = {"who": row.comment.author_name, "run": " ".join(run.name.split())[:120], "project": run.project.slug}
-    base = settings.PUBLIC_URL.rstrip("/")
-    lines = [
-        _("%(who)s mentions you in a comment on %(run)s (%(project)s):") % told,
-        "",
-        row.comment.text,
-        "",
-        f"{base}{reverse('runs:detail', args=[run.uid])}#notes",
-        "",
-        _("No e-mail for mentions any more: %s") % f"{base}{reverse('notes:mentions')}",
-    ]
-    return {"subject": "[Paceline] " + _("%(who)s mentions you on %(run)s") % told, "text": "\n".join(lines)}
+    """Subject and text, in the language that the person has chosen."""
+    with translation.override(row.user.language or settings.LANGUAGE_CODE):
+        return _written(row)
 
 
 def note(row: Mention, result: Result | None, now: datetime) -> None:
@@ -67,6 +57,22 @@ def note(row: Mention, result: Result | None, now: datetime) -> None:
         row.mail = Mention.Mail.WAITING if wait is not None else Mention.Mail.FAILED
     row.next_at = now + (wait or timedelta())
     row.save(update_fields=["mail", "next_at"])
+
+
+def _written(row: Mention) -> dict[str, Any]:
+    run = row.comment.run
+    told = {"who": row.comment.author_name, "run": " ".join(run.name.split())[:120], "project": run.project.slug}
+    base = settings.PUBLIC_URL.rstrip("/")
+    lines = [
+        _("%(who)s mentions you in a comment on %(run)s (%(project)s):") % told,
+        "",
+        row.comment.text,
+        "",
+        f"{base}{reverse('runs:detail', args=[run.uid])}#notes",
+        "",
+        _("No e-mail for mentions any more: %s") % f"{base}{reverse('notes:mentions')}",
+    ]
+    return {"subject": "[Paceline] " + _("%(who)s mentions you on %(run)s") % told, "text": "\n".join(lines)}
 
 
 def _due(now: datetime) -> QuerySet[Mention]:
