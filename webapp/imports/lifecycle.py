@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from trainer_agent.wire import codec, names
 from trainer_agent.wire.messages import Event
@@ -73,9 +74,9 @@ def take(row: Imported, body: bytes) -> int:
     except codec.BadMessage as error:
         raise BadBatch(str(error)) from error
     if (batch.attempt, batch.node) != (part.attempt_id, part.node_uid):
-        raise BadBatch("it is about another run")
+        raise BadBatch(_("it is about another run"))
     if batch.steps or batch.samples or batch.logs or any(event.kind != PROGRESS for event in batch.events):
-        raise BadBatch("an import holds values only")
+        raise BadBatch(_("an import holds values only"))
     if not part.applied_seq < batch.seq <= part.applied_seq + WINDOW:
         return heard(row)
     Attempt.objects.filter(pk=part.attempt_id).update(compacted=False)
@@ -105,7 +106,7 @@ def end(row: Imported, at: datetime, outcome: Outcome) -> None:
     """Nobody follows it any more. WrongState unless it is running."""
     attempt = part_of(row).attempt
     if attempt.status != Status.RUNNING:
-        raise WrongState("This import has ended already.")
+        raise WrongState(_("This import has ended already."))
     _write(attempt, status=Status.ENDED, outcome=outcome, ended_at=at)
     attempt.parts.update(finished_at=timezone.now())
     attempt.ranks.update(exit_code=0, exited_at=at)
