@@ -50,6 +50,7 @@ bash .ci/static_checks.sh
 # whole product here, everything else in the background, on SQLite and then, where it touches the database, on PostgreSQL.
 with_processes=(tests/agent tests/attach tests/e2e tests/faults tests/ops tests/upgrade)
 with_database=(tests/control tests/telemetry tests/ingest tests/live tests/pages tests/runpage tests/incidents tests/alerts tests/api tests/cli)
+with_database+=(tests/artifacts tests/compare tests/exports tests/history tests/notes tests/provenance tests/reports tests/sharing tests/sweeps)
 
 the_rest() {
   local failed=0

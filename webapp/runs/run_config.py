@@ -22,18 +22,24 @@ _BLIND = (
 )
 
 
+MOST_RANKS = 64  # in the table; of more, those that failed come first
+
+
 def tables(run: Run, attempt: Attempt) -> dict[str, Any]:
     """Rows for templates/runs/run/config.html. Secrets are named, never shown."""
     spec = RunSpec.stored(run.spec)
     parts = list(attempt.parts.all())
     names = {part.node_rank: part.node_name for part in parts}
+    ranks = list(attempt.ranks.all())
+    shown = sorted(ranks, key=lambda rank: not (rank.exit_code or rank.exit_signal))[:MOST_RANKS]
     return {
         "spec_rows": [*_spec_rows(spec), *_measuring(attempt)],
         "commands": [(part.node_name, _command(spec, attempt, part)) for part in parts] or [("", shown_command(spec))],
         "environment": sorted(spec.env.items()),
         "secret_names": sorted(spec.secret_names),
         "node_rows": [_node_row(part) for part in parts],
-        "rank_rows": [(rank, names.get(rank.node_rank, ""), *_sight(rank)) for rank in attempt.ranks.all()],
+        "rank_rows": [(rank, names.get(rank.node_rank, ""), *_sight(rank)) for rank in shown],
+        "rank_count": len(ranks),
     }
 
 
