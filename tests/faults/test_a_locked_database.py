@@ -97,10 +97,10 @@ def test_a_statement_that_is_wrong_is_our_fault_and_not_called_busy(project):
     ana = asker("ana")
     ana.get("/runs")
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE runs_run RENAME COLUMN spark TO gone")
+        cursor.execute("ALTER TABLE runs_run RENAME COLUMN deleted_at TO gone")
     try:
         answer = ana.get("/runs")
     finally:
         with connection.cursor() as cursor:
-            cursor.execute("ALTER TABLE runs_run RENAME COLUMN gone TO spark")
+            cursor.execute("ALTER TABLE runs_run RENAME COLUMN gone TO deleted_at")
     assert (answer.status_code, answer.json()["code"]) == (500, "internal")

@@ -13,7 +13,15 @@ import pytest
 from tests.test_imports import python_files, third_party
 
 AGENT = Path(__file__).resolve().parents[2] / "trainer_agent"
-PACKAGE_OF_MODULE = {"pynvml": "nvidia-ml-py"}
+PACKAGE_OF_MODULE = {"pynvml": "nvidia-ml-py", "yaml": "pyyaml"}
+OF_THE_SCRIPT = {
+    "torch",
+    "lightning",
+    "pytorch_lightning",
+    "transformers",
+    "accelerate",
+    "keras",
+}  # asked for by nobody
 PROGRAMS = {"py-spy"}  # run, not imported
 
 
@@ -55,7 +63,8 @@ def test_its_command_line_works_where_only_it_is_installed(wheel: Path, tmp_path
 def test_it_asks_for_exactly_what_its_modules_import():
     project = tomllib.loads((AGENT / "pyproject.toml").read_text())["project"]
     asked = {*project["dependencies"], *project["optional-dependencies"]["export"]}
+    asked |= {*project["optional-dependencies"]["import"]}
 
     used = {name for path in python_files("trainer_agent") for name in third_party(path)}
-    needed = {PACKAGE_OF_MODULE.get(name, name) for name in used - {"torch"}}
+    needed = {PACKAGE_OF_MODULE.get(name, name) for name in used - OF_THE_SCRIPT}
     assert needed | PROGRAMS == {re.split(r"[<>=\[ ]", requirement)[0] for requirement in asked}
