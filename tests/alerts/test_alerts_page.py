@@ -207,7 +207,8 @@ def test_the_page_says_that_it_is_silent_and_for_how_long(people: Team) -> None:
     until = timezone.now() + timedelta(hours=2)
     post(people, "silences/", reason="New switch", since="", until=until.strftime("%Y-%m-%dT%H:%M"))
     text = get(people)
-    assert f"Silent until {until:%Y-%m-%d %H:%M} UTC" in text
+    assert "Silent until <time" in text
+    assert f"{until:%Y-%m-%dT%H:%M}" in text
     assert "New switch" in text
     post(people, f"silences/{Silence.objects.get().pk}/end")
     assert "Silent until" not in get(people)

@@ -37,7 +37,7 @@ def test_a_rule_is_tried_saved_and_its_alert_shown(log_in: Callable[[str], Page]
     page.goto("/projects/demo/alerts/")
     expect(page.locator("#open-alerts")).to_contain_text("Nothing fires now.")
     page.get_by_role("link", name="On a metric").click()
-    page.get_by_label("Name").fill("Slow steps")
+    page.get_by_label("Name", exact=True).fill("Slow steps")
     page.get_by_label("Metric", exact=True).fill("phase/step")
     page.get_by_role("button", name="Try it on the past").click()
     expect(page.locator("#past")).to_contain_text("Give the limit to compare with.")
@@ -58,4 +58,4 @@ def test_a_rule_is_tried_saved_and_its_alert_shown(log_in: Callable[[str], Page]
     assert "phase/step of some rank" in text
     for width in (390, 1920):
         page.set_viewport_size({"width": width, "height": 844})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)

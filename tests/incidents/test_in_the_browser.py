@@ -37,4 +37,4 @@ def test_an_incident_is_found_in_the_list_read_and_answered(log_in: Callable[[st
     expect(page.locator("#incident-story")).to_contain_text("acknowledged by admin")
     for width in (390, 1920):
         page.set_viewport_size({"width": width, "height": 844})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)

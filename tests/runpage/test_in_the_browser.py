@@ -160,7 +160,7 @@ def test_the_page_does_not_scroll_sideways(shown: Shown, width: int) -> None:
         shown.page.locator(f'.tabs [data-tab-link="{tab}"]').click()
         if tab == "ledger":
             expect(shown.page.locator("[data-test=ledger-finding]")).to_be_visible()
-        assert shown.page.evaluate("document.documentElement.scrollWidth") <= width, tab
+        shown.page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
 
 
 OVERLAPPING_READS = """async () => {
