@@ -98,11 +98,18 @@ def _seen(product: Product, run: str, case: Case, acted_at: float | None) -> See
     shown = product.api("GET", f"runs/{run}")
     if case.hangs:
         time.sleep(_LOOKS_AGAIN_S)
-    clock = tuple(value for _, value in product.api("GET", f"runs/{run}/metrics?name=clock&rank=0")["points"])
+    clock = _clock(product, run)
     incidents = tuple(spotted(one) for one in product.api("GET", f"runs/{run}/incidents"))
     if any(expected.is_of(FAILED) for expected in case.expected):
         incidents += ended(shown)
     return Seen(case, incidents, clock, acted_at, shown["sentence"])
+
+
+def _clock(product: Product, run: str) -> tuple[float, ...]:
+    """When each step ended; nothing of a run that failed before its first one."""
+    if not any(metric["name"] == "clock" for metric in product.api("GET", f"runs/{run}/metrics")):
+        return ()
+    return tuple(value for _, value in product.api("GET", f"runs/{run}/metrics?name=clock&rank=0")["points"])
 
 
 def _wait_for_end(product: Product, run: str) -> None:
