@@ -6,6 +6,7 @@ const AGAIN_MS = 5000;
 const place = document.querySelector("[data-sweep-charts]");
 const plots = Object.fromEntries([...place.querySelectorAll("[data-plot]")].map(element => [element.dataset.plot, element]));
 const words = place.dataset;
+const FEW = 12; // runs, of which each gets its number on the axis
 const runWord = number => words.runWord.replace("{n}", number);
 let answer = null;
 
@@ -28,7 +29,8 @@ function drawValues({goal, values, best}) {
       text: values.x.map((number, i) => early[i] ? `${runWord(number)}, ${words.earlyWord}` : runWord(number)),
       marker: {size: 7, color: token("c-quiet"), symbol: early.map(one => one ? "circle-open" : "circle")},
       hovertemplate: "%{text}: %{y:.6~g}<extra></extra>"},
-  ], layout({margin: {l: 56}, hovermode: "closest", xaxis: {title: {text: words.runWord.replace(" {n}", ""), standoff: 4}, tickformat: ",d"},
+  ], layout({margin: {l: 56}, hovermode: "closest", xaxis: {title: {text: words.runWord.replace(" {n}", ""), standoff: 4}, tickformat: ",d",
+      ...(values.x.length <= FEW ? {dtick: 1} : {})},
     yaxis: {tickformat: tickFormat(span(values.y))}}));
 }
 
