@@ -27,9 +27,11 @@ from webapp.sweeps.models import Sweep
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_client")]
 
 _WORD = re.compile(r"[A-Za-z]{3,}")
-# Names of products and parts, units, and what is typed just so.
+# Names of products and parts, units, and what is typed just so (runs, nodes and exports are called r-…, n-…, x-…).
 _SAME = r"Paceline|UTC|CPU|GPUs?|NCCL|torch|Python|GB/s|SHA-\d+|PID|API|HTTP|Ctrl|Esc|Enter"
-_TYPED = r"NAME|/\w+/\S+|--\w+|log 1e-5|r-\w{6,}|PACELINE_TOKEN=.*|\S+\.example\.org|\S+@example\.org|^(loss|said)$"
+_TYPED = (
+    r"NAME|/\w+/\S+|--\w+|log 1e-5|\b[rnx]-\w{6,}|PACELINE_TOKEN=.*|\S+\.example\.org|\S+@example\.org|^(loss|said)$"
+)
 
 
 @pytest.fixture
