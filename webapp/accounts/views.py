@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -31,8 +32,11 @@ def tokens(request: HttpRequest) -> HttpResponse:
         form = TokenForm()
     elif request.method == "POST":
         status = 422
-    rows = ApiToken.objects.filter(user=user).order_by("-created_at")
-    context = {"form": form, "secret": secret, "tokens": rows, "now": timezone.now()}
+    rows = [
+        (token, token.scope, reverse("accounts:revoke_token", args=[token.pk]))
+        for token in ApiToken.objects.filter(user=user).order_by("-created_at")
+    ]
+    context = {"form": form, "secret": secret, "rows": rows, "now": timezone.now()}
     return render(request, "accounts/tokens.html", context, status=status)
 
 

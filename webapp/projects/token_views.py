@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -30,8 +31,11 @@ def tokens(request: HttpRequest, slug: str) -> HttpResponse:
         token, secret = service_tokens.make(project, asked["name"], Role(asked["role"]), form.expires_at())
         note(request, Verb.TOKEN_MADE, token, project, detail=asked["role"])
         form = ServiceTokenForm()
-    rows = [(row, service_tokens.role_of(row)) for row in service_tokens.of_project(project)]
-    context = {"project": project, "form": form, "secret": secret, "tokens": rows, "now": timezone.now()}
+    rows = [
+        (token, service_tokens.role_of(token), reverse("projects:revoke_token", args=[slug, token.pk]))
+        for token in service_tokens.of_project(project)
+    ]
+    context = {"project": project, "form": form, "secret": secret, "rows": rows, "now": timezone.now()}
     return render(request, "projects/tokens.html", context, status=422 if form.errors else 200)
 
 

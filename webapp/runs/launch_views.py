@@ -116,5 +116,6 @@ def _typed(request: HttpRequest) -> RunSpec:
 
 
 def _page(request: HttpRequest, form: LaunchForm, status: int) -> HttpResponse:
-    context = {"form": form, "source_run": form.source_run, **slots_context(signed_in(request))}
+    button = {"send": _("Launch"), "sending": _("Launching…")}
+    context = {"form": form, "source_run": form.source_run, **button, **slots_context(signed_in(request))}
     return render(request, "runs/launch.html", context, status=status)

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -115,7 +116,8 @@ def _create(form: SweepForm, user: User) -> Sweep | None:
 
 
 def _page(request: HttpRequest, form: SweepForm, status: int) -> HttpResponse:
-    context = {"form": form, "source_run": form.source_run, **slots_context(signed_in(request))}
+    button = {"send": _("Start sweep"), "sending": _("Starting…")}
+    context = {"form": form, "source_run": form.source_run, **button, **slots_context(signed_in(request))}
     return render(request, "sweeps/new.html", context, status=status)
 
 
