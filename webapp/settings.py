@@ -8,6 +8,10 @@ from ipaddress import ip_network
 from pathlib import Path
 
 from environ import FileAwareEnv
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from trainer_agent.wire import names
 
 env = FileAwareEnv()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -154,6 +158,7 @@ ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 MFA_ADAPTER = "webapp.accounts.adapter.MfaAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Paceline"
+MFA_TOTP_TOLERANCE = 1  # the code before and after, for clocks that are a little off
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # a server without e-mail verifies none
 SOCIALACCOUNT_ADAPTER = "webapp.accounts.adapter.SocialAdapter"
 # The provider was chosen by who runs the server, so the addresses that it has verified say whose account it is.
@@ -193,6 +198,19 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     }
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
+CACHES = {
+    "default": {
+        "BACKEND": "webapp.shared_cache.SharedCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": names.cache(),
+        "OPTIONS": {
+            "serializer": "webapp.shared_cache.JsonValues",
+            "socket_timeout": 2,
+            "socket_connect_timeout": 1,
+            "retry": Retry(NoBackoff(), 0),
+        },
+    }
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 _email = env.email_url_config(EMAIL_URL or "dummymail://")

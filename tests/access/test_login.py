@@ -1,5 +1,7 @@
 """Login, a new password, two-factor, accounts that are switched off."""
 
+from typing import Any
+
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import (
@@ -51,8 +53,10 @@ def test_failed_logins_are_written_down_and_after_some_refused(ana: User) -> Non
         log_in(Client(), password="wrong")
     assert Entry.objects.filter(verb=Verb.LOGIN_FAILED, actor_name="ana").count() == 5
     client = Client()
-    log_in(client)
+    for _attempt in range(2):
+        log_in(client)
     assert not is_in(client)
+    assert Entry.objects.filter(verb=Verb.LOGIN_REFUSED, actor_name="ana").count() == 1
 
 
 def test_a_session_from_before_goes_on(ana: User) -> None:
@@ -100,6 +104,30 @@ def test_two_factor_asks_for_a_code_and_keeps_its_key_encrypted(ana: User) -> No
         "/accounts/2fa/authenticate/"
     )
     assert not is_in(client)
+    client.post("/accounts/2fa/authenticate/", {"code": "no"})
+    assert Entry.objects.get(verb=Verb.LOGIN_FAILED).detail == "second factor"
     code = format_hotp_value(hotp_value(secret, next(yield_hotp_counters_from_time())))
     client.post("/accounts/2fa/authenticate/", {"code": code})
     assert is_in(client)
+
+
+def test_second_factors_are_in_the_audit_log(ana: User, django_capture_on_commit_callbacks: Any) -> None:
+    client = Client()
+    log_in(client)
+    client.post("/accounts/reauthenticate/", {"password": "correct horse"})
+    secret = client.get("/accounts/2fa/totp/activate/").context["form"].secret
+    code = format_hotp_value(hotp_value(secret, next(yield_hotp_counters_from_time())))
+    for address, form in (
+        ("totp/activate/", {"code": code}),
+        ("recovery-codes/generate/", {}),
+        ("totp/deactivate/", {}),
+    ):
+        with django_capture_on_commit_callbacks(execute=True):
+            assert client.post(f"/accounts/2fa/{address}", form).status_code == 302
+    written = Entry.objects.exclude(verb=Verb.LOGGED_IN).order_by("pk").values_list("actor_name", "verb", "detail")
+    assert list(written) == [
+        ("ana", Verb.FACTOR_ADDED, "totp"),
+        ("ana", Verb.RECOVERY_CODES, ""),
+        ("ana", Verb.RECOVERY_CODES, ""),
+        ("ana", Verb.FACTOR_REMOVED, "totp"),
+    ]

@@ -4,6 +4,7 @@ import pytest
 
 from tests import builders
 from tests.api.asking import Asker, asker
+from webapp.audit.models import Entry, Verb
 from webapp.incidents import lifecycle
 from webapp.incidents.lifecycle import Report
 from webapp.incidents.models import Incident
@@ -56,6 +57,13 @@ def test_who_may_read_and_who_may_answer(run: Run) -> None:
     told = asker("vera").get(f"/incidents/{pk}").json()
     assert (told["acknowledged_by"], told["assignee"], told["closed_at"] is None) == ("ed", "ed", False)
     assert [event["kind"] for event in told["events"]] == ["opened", "acknowledged", "closed", "comment", "assigned"]
+    written = Entry.objects.order_by("pk").values_list("actor_name", "verb", "detail")
+    assert list(written) == [
+        ("ed", Verb.INCIDENT_SEEN, ""),
+        ("ed", Verb.INCIDENT_CLOSED, ""),
+        ("ed", Verb.INCIDENT_COMMENTED, ""),
+        ("ed", Verb.INCIDENT_ASSIGNED, "ed"),
+    ]
 
 
 def test_who_is_no_member_is_given_nothing(run: Run) -> None:

@@ -72,6 +72,11 @@ def points_stored() -> str:
     return f"{PREFIX}:points-stored"
 
 
+def cache() -> str:
+    """How the names of Django's cache begin, which the web processes share: `pl:cache:…`."""
+    return f"{PREFIX}:cache"
+
+
 def alive(part: str) -> str:
     """String with a time to live: the sign of life of one of ALIVE_PARTS, for /healthz."""
     return f"{PREFIX}:alive:{part}"

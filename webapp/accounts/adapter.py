@@ -1,16 +1,19 @@
 """How allauth behaves here: sign-up by invitation only, and logins in the audit log."""
 
+from hashlib import sha256
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from django.core.cache import cache
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from webapp.accounts.models import User
-from webapp.audit.log import note
+from webapp.audit.log import client_address, note
 from webapp.audit.models import Verb
 from webapp.invitations import lifecycle, pending
 from webapp.invitations.models import Invitation
@@ -39,13 +42,20 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             pending.accept(request, invitation, saved)
         return saved
 
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        try:
+            super().pre_authenticate(request, **credentials)
+        except ValidationError:
+            _note_refused(request, _login(credentials))
+            raise
+
     def post_login(self, request: HttpRequest, user: User, **told: Any) -> HttpResponse:
         note(request, Verb.LOGGED_IN, who=user)
         response: HttpResponse = super().post_login(request, user, **told)
         return response
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
-        note(request, Verb.LOGIN_FAILED, name=str(credentials.get("username") or credentials.get("email") or ""))
+        note(request, Verb.LOGIN_FAILED, name=_login(credentials))
 
     def set_password(self, user: User, password: str) -> None:
         super().set_password(user, password)
@@ -74,6 +84,17 @@ class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
     def decrypt(self, encrypted_text: str) -> str:
         return decrypt(encrypted_text.encode())
+
+
+def _login(credentials: dict[str, Any]) -> str:
+    return str(credentials.get("username") or credentials.get("email") or "")
+
+
+def _note_refused(request: HttpRequest, login: str) -> None:
+    """Once in five minutes for each login and address: who goes on trying does not fill the log."""
+    key = sha256(f"{login}@{client_address(request)}".encode()).hexdigest()
+    if cache.add(f"login-refused:{key}", True, 300):
+        note(request, Verb.LOGIN_REFUSED, name=login)
 
 
 def _invitation(request: HttpRequest, sociallogin: Any) -> Invitation | None:

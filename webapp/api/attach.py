@@ -15,6 +15,8 @@ from webapp.api.auth import person
 from webapp.api.create import project_named
 from webapp.api.errors import ApiError, invalid
 from webapp.api.schemas import AttachIn, AttachOut, Failure
+from webapp.audit.log import note
+from webapp.audit.models import Verb
 from webapp.nodes import acl
 from webapp.nodes.enrol import open_pipe
 from webapp.projects.access import projects_where
@@ -36,6 +38,7 @@ def attach(request: HttpRequest, asked: AttachIn) -> dict[str, Any]:
     part, joined = attached.attach(_call(who, _project(who, asked.project), asked))
     open_pipe(joined.node)
     run = part.attempt.run
+    note(request, Verb.ATTACHED, run, run.project, detail=part.node_name)
     return {
         "run": run.uid,
         "url": settings.PUBLIC_URL.rstrip("/") + reverse("runs:detail", args=[run.uid]),

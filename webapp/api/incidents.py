@@ -12,7 +12,9 @@ from webapp.api.auth import person
 from webapp.api.errors import ApiError
 from webapp.api.lookup import run_named
 from webapp.api.schemas import AssignIn, CommentIn, Failure, IncidentOut
+from webapp.audit.models import Verb
 from webapp.incidents import lifecycle, queries, words
+from webapp.incidents.audited import note_act
 from webapp.incidents.lineup import victims_of
 from webapp.incidents.models import Incident
 from webapp.projects.access import role_in
@@ -38,19 +40,25 @@ def show(request: HttpRequest, pk: int) -> dict[str, Any]:
 @router.post("/{int:pk}/acknowledge", response=_ANSWERS, summary="Say that you have seen it")
 def acknowledge(request: HttpRequest, pk: int) -> dict[str, Any]:
     """Saying it twice is no error: the first to say so stays."""
-    lifecycle.acknowledge(_of_editor(request, pk), person(request), timezone.now())
+    row = _of_editor(request, pk)
+    if lifecycle.acknowledge(row, person(request), timezone.now()):
+        note_act(request, Verb.INCIDENT_SEEN, row)
     return show(request, pk)
 
 
 @router.post("/{int:pk}/close", response=_ANSWERS, summary="Say that it is over")
 def close(request: HttpRequest, pk: int) -> dict[str, Any]:
-    lifecycle.close(_of_editor(request, pk), person(request), timezone.now())
+    row = _of_editor(request, pk)
+    if lifecycle.close(row, person(request), timezone.now()):
+        note_act(request, Verb.INCIDENT_CLOSED, row)
     return show(request, pk)
 
 
 @router.post("/{int:pk}/comment", response={**_ANSWERS, 422: Failure}, summary="Say something about it")
 def comment(request: HttpRequest, pk: int, said: CommentIn) -> dict[str, Any]:
-    lifecycle.comment(_of_editor(request, pk), person(request), said.text, timezone.now())
+    row = _of_editor(request, pk)
+    lifecycle.comment(row, person(request), said.text, timezone.now())
+    note_act(request, Verb.INCIDENT_COMMENTED, row)
     return show(request, pk)
 
 
@@ -65,6 +73,7 @@ def assign(request: HttpRequest, pk: int, wanted: AssignIn) -> dict[str, Any]:
     if to is None and wanted.username:
         raise ApiError(422, _("Nobody of the name %s is a member of the project.") % wanted.username)
     lifecycle.assign(row, person(request), to, timezone.now())
+    note_act(request, Verb.INCIDENT_ASSIGNED, row, detail=to.username if to else "")
     return show(request, pk)
 
 

@@ -10,7 +10,9 @@ from django.views.decorators.http import require_POST
 
 from webapp.accounts.models import User
 from webapp.accounts.signed_in import signed_in
+from webapp.audit.models import Verb
 from webapp.incidents import lifecycle, page, queries
+from webapp.incidents.audited import note_act
 from webapp.incidents.forms import AssignForm, CommentForm
 from webapp.incidents.models import Incident
 from webapp.projects.models import Role
@@ -21,7 +23,9 @@ from webapp.projects.models import Role
 def acknowledge(request: HttpRequest, pk: int) -> HttpResponse:
     """Say that you have seen it; the first to say so stays."""
     row, user = _of_editor(request, pk)
-    if not lifecycle.acknowledge(row, user, timezone.now()):
+    if lifecycle.acknowledge(row, user, timezone.now()):
+        note_act(request, Verb.INCIDENT_SEEN, row)
+    else:
         messages.info(request, _("Somebody has acknowledged it already."))
     return redirect("incidents:detail", pk)
 
@@ -38,6 +42,7 @@ def assign(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, _("Nobody of this name is a member of the project."))
     elif to != row.assignee:
         lifecycle.assign(row, user, to, timezone.now())
+        note_act(request, Verb.INCIDENT_ASSIGNED, row, detail=to.username if to else "")
     return redirect("incidents:detail", pk)
 
 
@@ -50,6 +55,7 @@ def comment(request: HttpRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         return render(request, "incidents/detail.html", page.whole(row, user, form), status=422)
     lifecycle.comment(row, user, form.cleaned_data["text"], timezone.now())
+    note_act(request, Verb.INCIDENT_COMMENTED, row)
     return redirect("incidents:detail", pk)
 
 
@@ -58,7 +64,9 @@ def comment(request: HttpRequest, pk: int) -> HttpResponse:
 def close(request: HttpRequest, pk: int) -> HttpResponse:
     """Say that it is over."""
     row, user = _of_editor(request, pk)
-    if not lifecycle.close(row, user, timezone.now()):
+    if lifecycle.close(row, user, timezone.now()):
+        note_act(request, Verb.INCIDENT_CLOSED, row)
+    else:
         messages.info(request, _("It is closed already."))
     return redirect("incidents:detail", pk)
 
