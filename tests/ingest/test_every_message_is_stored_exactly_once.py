@@ -8,7 +8,7 @@ from tests.telemetry.batches import steps, values
 from trainer_agent.wire import names
 from trainer_agent.wire.messages import LogBytes
 from webapp.runs.models import AttemptNode
-from webapp.telemetry import logs, read
+from webapp.telemetry import bundle, logs, read
 from webapp.telemetry.models import LogChunk, Tail
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -16,6 +16,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def applied(attempt) -> list[int]:
     return list(AttemptNode.objects.filter(attempt=attempt).order_by("node_rank").values_list("applied_seq", flat=True))
+
+
+def kept() -> int:
+    """Messages in the rows of young data."""
+    return sum(len(bundle.messages(bytes(tail.payload))) for tail in Tail.objects.all())
 
 
 def test_messages_are_stored_acknowledged_and_taken_off_the_stream(attempt, nodes, ingest, redis_client):
@@ -48,7 +53,7 @@ def test_duplicates_in_any_order_change_nothing_and_are_acknowledged_again(attem
     node.send(3, 20)
     turn(ingest)
     assert node.acked == 20
-    assert Tail.objects.count() == 20
+    assert kept() == 20
     assert read.series(attempt, "loss").values[:, 0].tolist() == [float(k) for k in range(20)]
     assert b"".join(logs.raw(attempt, 0)) == b"x\n" * 20
 
@@ -88,7 +93,7 @@ def test_two_processes_share_the_work_and_never_both_write(attempt, nodes, inges
         turn(ingest, 1)
         turn(other, 1)
     assert len(ingest.held) + len(other.held) == 1
-    assert Tail.objects.count() == 6
+    assert kept() == 6
     assert nodes[0].acked == 6
 
 
@@ -124,6 +129,6 @@ def test_numbers_are_the_same_before_and_after_compaction(attempt, nodes, ingest
         nodes[1].say(steps=[steps([2, 3], range(k * 10, k * 10 + 10))])
     turn(ingest, 4)
     found = read.series(attempt, "phase/backward")
-    assert Tail.objects.count() < 100
+    assert kept() < 100
     assert found.index.tolist() == list(range(500))
     assert np.array_equal(found.values[:, 1], np.rint(50_000 + 1000 * (np.arange(500) // 10)) / 1e6)

@@ -1,5 +1,7 @@
 """Bytes to messages and back: msgpack, zstd above 512 bytes, validated on the way in."""
 
+import threading
+
 import msgspec
 import zstandard
 
@@ -15,6 +17,17 @@ _command = msgspec.msgpack.Decoder(Command)
 _heartbeat = msgspec.msgpack.Decoder(Heartbeat)
 
 
+class _Zstd(threading.local):
+    """One of each for a thread: to make one costs as much as a small message."""
+
+    def __init__(self) -> None:
+        self.compressor = zstandard.ZstdCompressor(level=1)
+        self.decompressor = zstandard.ZstdDecompressor()
+
+
+_zstd = _Zstd()
+
+
 class BadMessage(ValueError):
     """Bytes that are no message of a version that we speak. The consumer parks it and goes on."""
 
@@ -24,7 +37,7 @@ def encode(message: Message) -> bytes:
     raw = _encoder.encode(message)
     if len(raw) < _COMPRESS_FROM:
         return raw
-    return zstandard.ZstdCompressor(level=1).compress(raw)
+    return _zstd.compressor.compress(raw)
 
 
 def decode_batch(data: bytes) -> Batch:
@@ -63,6 +76,6 @@ def inflated(data: bytes) -> bytes:
         size = zstandard.get_frame_parameters(data).content_size
         if size > MAX_DECODED:
             raise BadMessage(f"message of {size} bytes is over the limit of {MAX_DECODED}")
-        return zstandard.ZstdDecompressor().decompress(data, max_output_size=MAX_DECODED)
+        return _zstd.decompressor.decompress(data, max_output_size=MAX_DECODED)
     except zstandard.ZstdError as error:
         raise BadMessage(str(error)[:500]) from error

@@ -7,15 +7,16 @@ from webapp.runs.models import Attempt
 
 
 class Tail(models.Model):
-    """A young batch as it came, not yet in segments: one row per message makes storing exact and cheap.
+    """Young batches as they came, not yet in segments: a row holds what was stored at once, see `telemetry/bundle.py`.
 
-    The unique key is what makes a duplicate harmless. Compaction moves the content into segments and deletes the row.
+    `node_rank` and `seq` are its first message's. The unique key is what makes a duplicate harmless. Compaction moves
+    the content into segments and deletes the row.
     """
 
     attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="tails")
     node_rank = models.PositiveIntegerField()
     seq = models.BigIntegerField()
-    payload = models.BinaryField()  # encoded wire Batch, logs and events removed
+    payload = models.BinaryField()  # encoded wire Batches, logs and events removed
     stored_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

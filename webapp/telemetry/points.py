@@ -23,6 +23,7 @@ TRANSFER = "comm/transfer"
 WAIT = "comm/wait"
 BUSBW = "comm/busbw"
 BUILT_IN = frozenset({*METRIC_OF_PHASE.values(), STEP_END, COMM_BYTES, LOCAL, TRANSFER, WAIT, BUSBW})
+_PHASES = frozenset(METRIC_OF_PHASE.values())
 _RANK_LIMIT = 1 << 20
 _INDEX_LIMIT = 1 << 52
 
@@ -46,22 +47,22 @@ class Points:
 
 def explode(batch: Batch) -> list[Points]:
     """All points of a batch, or BadContent."""
+    check_lengths(batch)
     return explode_all([batch])
 
 
 def explode_all(batches: Iterable[Batch], only: frozenset[str] | None = None) -> list[Points]:
     """All points of batches, one `Points` per metric where their columns allow it; BadContent if any of them is bad.
 
-    `only`: of these built-in metrics alone.
+    The batches have passed `check_lengths`. `only`: of these built-in metrics alone.
 
     What belongs together is put together before it is looked at: the work grows with metrics, not with messages.
-    Metrics of the same records share their `rank` and `index`.
+    Metrics with the same ranks and steps share their `rank` and `index`.
     """
     steps: list[StepColumns] = []
     values: dict[str, list[ValueColumns]] = {}
     samples: dict[str, list[SampleColumns]] = {}
     for batch in batches:
-        check_lengths(batch)
         steps += batch.steps
         if only is not None:
             continue
@@ -70,9 +71,11 @@ def explode_all(batches: Iterable[Batch], only: frozenset[str] | None = None) ->
         for sampled in batch.samples:
             samples.setdefault(sampled.metric, []).append(sampled)
     found: list[Points] = []
+    columns = _Columns()
     for (phases, _has_bytes), same in groupby(steps, _kind_of):
-        found += _steps(_one_of_steps(list(same), [name for name in phases if only is None or name in only]))
-    found += [_values(_one_of_values(same)) for same in values.values()]
+        one = _one_of_steps(list(same), [name for name in phases if only is None or name in only])
+        found += _steps(one, columns)
+    found += [_values(_one_of_values(same), columns) for same in values.values()]
     found += [_samples(_one_of_samples(same)) for same in samples.values()]
     return [points for points in found if points.index.size and (only is None or points.name in only)]
 
@@ -80,7 +83,7 @@ def explode_all(batches: Iterable[Batch], only: frozenset[str] | None = None) ->
 def check_lengths(batch: Batch) -> None:
     """BadContent when a column has another number of points than its message says."""
     for steps in batch.steps:
-        known = [data for name, data in steps.columns.items() if name in METRIC_OF_PHASE.values()]
+        known = [data for name, data in steps.columns.items() if name in _PHASES]
         _lengths(steps.n, "records", 4, (steps.rank, *known))
         _lengths(steps.n, "records", 8, (steps.step, steps.end, *([steps.nbytes] if steps.nbytes else [])))
     for values in batch.values:
@@ -98,7 +101,8 @@ def joined(parts: Iterable[Points]) -> dict[str, Points]:
         same = by_name.setdefault(part.name, [])
         if not same or same[0].axis == part.axis:
             same.append(part)
-    return {name: _concatenated(same) for name, same in by_name.items()}
+    shared = _Joined()
+    return {name: _concatenated(same, shared) for name, same in by_name.items()}
 
 
 def stored_name(key: str) -> str:
@@ -111,7 +115,20 @@ def stored_name(key: str) -> str:
     return f"{name[: NAME_LIMIT - 18]}…{hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
 
-def _concatenated(same: list[Points]) -> Points:
+class _Joined:
+    """Columns put together once for all metrics that share them."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, ...], Ints] = {}
+
+    def of(self, columns: list[Ints]) -> Ints:
+        key = tuple(map(id, columns))
+        if key not in self._known:
+            self._known[key] = np.concatenate(columns)
+        return self._known[key]
+
+
+def _concatenated(same: list[Points], shared: _Joined) -> Points:
     first = same[0]
     if len(same) == 1:
         return first
@@ -120,14 +137,14 @@ def _concatenated(same: list[Points]) -> Points:
         first.axis,
         first.columns,
         first.dtype,
-        np.concatenate([p.rank for p in same]),
-        np.concatenate([p.index for p in same]),
+        shared.of([p.rank for p in same]),
+        shared.of([p.index for p in same]),
         np.concatenate([p.value for p in same]),
     )
 
 
 def _kind_of(columns: StepColumns) -> tuple[tuple[str, ...], bool]:
-    return tuple(name for name in columns.columns if name in METRIC_OF_PHASE.values()), bool(columns.nbytes)
+    return tuple([name for name in columns.columns if name in _PHASES]), bool(columns.nbytes)
 
 
 def _one_of_steps(same: list[StepColumns], phases: list[str]) -> StepColumns:
@@ -167,14 +184,32 @@ def _one_of_samples(same: list[SampleColumns]) -> SampleColumns:
 
 
 def _lengths(n: int, what: str, width: int, columns: tuple[bytes, ...]) -> None:
+    size = n * width
     for data in columns:
-        if n < 0 or len(data) != n * width:
+        if n < 0 or len(data) != size:
             raise BadContent(f"column {what[:80]!r} has {len(data)} bytes for {n} points")
 
 
-def _steps(columns: StepColumns) -> Iterator[Points]:
-    rank = _ranks(columns.rank)
-    index = _index(np.frombuffer(columns.step, "<i8"))
+class _Columns:
+    """Ranks and steps from their bytes: equal ones that follow each other are one array."""
+
+    def __init__(self) -> None:
+        self._rank = self._step = b""
+        self._ranks = self._index = np.zeros(0, np.int64)
+
+    def ranks(self, data: bytes) -> Ints:
+        if data != self._rank:
+            self._ranks, self._rank = _ranks(data), data
+        return self._ranks
+
+    def index(self, data: bytes) -> Ints:
+        if data != self._step:
+            self._index, self._step = _index(np.frombuffer(data, "<i8")), data
+        return self._index
+
+
+def _steps(columns: StepColumns, known: _Columns) -> Iterator[Points]:
+    rank, index = known.ranks(columns.rank), known.index(columns.step)
     micro = {phase: np.frombuffer(data, "<u4") for phase, data in columns.columns.items()}
     for name, us in micro.items():
         yield _timed(name, rank, index, us)
@@ -202,10 +237,9 @@ def _present(name: str, rank: Ints, index: Ints, value: Floats) -> Points:
     return Points(name, "step", "rank", "f8", rank[seen], index[seen], value[seen])
 
 
-def _values(values: ValueColumns) -> Points:
-    index = _index(np.frombuffer(values.step, "<i8"))
-    value = np.frombuffer(values.value, "<f8")
-    return Points(stored_name(values.key), "step", "rank", "f8", _ranks(values.rank), index, value)
+def _values(values: ValueColumns, known: _Columns) -> Points:
+    rank, index = known.ranks(values.rank), known.index(values.step)
+    return Points(stored_name(values.key), "step", "rank", "f8", rank, index, np.frombuffer(values.value, "<f8"))
 
 
 def _samples(samples: SampleColumns) -> Points:

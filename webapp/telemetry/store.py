@@ -7,8 +7,9 @@ from typing import TypeVar
 from django.db import transaction
 
 from trainer_agent.wire import codec
+from trainer_agent.wire.messages import Batch
 from webapp.runs.models import Attempt
-from webapp.telemetry import derive
+from webapp.telemetry import bundle, derive
 from webapp.telemetry.blocks import Block, decode, encode
 from webapp.telemetry.layers import Key, advance
 from webapp.telemetry.models import Metric, Segment, Tail
@@ -68,7 +69,12 @@ def move(attempt: Attempt, points: dict[str, Points], tails: list[int]) -> int:
 
 def points_of(tails: Iterable[Tail]) -> dict[str, Points]:
     """The points of tails, which come in the order in which they were stored."""
-    return joined(explode_all(codec.decode_batch(bytes(tail.payload)) for tail in tails))
+    return joined(explode_all(batches_of(tails)))
+
+
+def batches_of(tails: Iterable[Tail]) -> Iterator[Batch]:
+    """The messages that tails hold."""
+    return (codec.decode_batch(message) for tail in tails for message in bundle.messages(bytes(tail.payload)))
 
 
 def write(attempt: Attempt, points: dict[str, Points]) -> None:

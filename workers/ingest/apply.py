@@ -17,20 +17,19 @@ from django.db.models import F, Max
 
 from trainer_agent.wire import codec
 from trainer_agent.wire.messages import Batch, LogBytes
-from webapp.runs.attached import MOST_RANKS
 from webapp.runs.lifecycle import apply_event
 from webapp.runs.models import Attempt, AttemptNode, RankState
-from webapp.telemetry import logs
+from webapp.telemetry import bundle, logs
 from webapp.telemetry.models import LogChunk, Tail
 from webapp.telemetry.points import Points
 from workers.ingest.lease import LostLease, hold
 from workers.ingest.parking import park
-from workers.ingest.received import Item, Sender, in_order, points_of, read
+from workers.ingest.received import Item, in_order, points_of, read
+from workers.ingest.senders import Senders
 
 log = logging.getLogger(__name__)
 
 DATABASE_AWAY = (OperationalError, InterfaceError)  # locked, full, restarting: try again, acknowledge nothing
-_ANY_RANK = frozenset(range(MOST_RANKS))
 
 
 @dataclass(slots=True)
@@ -39,28 +38,28 @@ class Applied:
 
     seqs: dict[str, int] = field(default_factory=dict)  # node -> applied_seq
     points: list[Points] = field(default_factory=list)
-    batches: list[Batch] = field(default_factory=list)  # that have points, in the order of their tails
+    batches: list[Batch] = field(default_factory=list)  # that have points
     log_ends: dict[int, int] = field(default_factory=dict)  # rank -> length
     tails: list[int] = field(default_factory=list)  # their keys
     finished: bool = False
     first_step: int | None = None  # of the attempt, if an event may have moved it
 
 
-def apply(attempt: Attempt, holder: str, received: dict[str, list[bytes]]) -> Applied:
+def apply(attempt: Attempt, holder: str, senders: Senders, received: dict[str, list[bytes]]) -> Applied:
     """Apply each node's messages as far as they follow on what is there. LostLease, or DATABASE_AWAY to try again."""
     try:
         with transaction.atomic():
-            return _apply_all(attempt, holder, received)
+            return _apply_all(attempt, holder, senders, received)
     except (LostLease, *DATABASE_AWAY):
         raise
     except Exception:
         log.exception("attempt %s: a message could not be applied; going on one by one", attempt.pk)
-        return _one_by_one(attempt, holder, received)
+        return _one_by_one(attempt, holder, senders, received)
 
 
-def _apply_all(attempt: Attempt, holder: str, received: dict[str, list[bytes]]) -> Applied:
+def _apply_all(attempt: Attempt, holder: str, senders: Senders, received: dict[str, list[bytes]]) -> Applied:
     hold(attempt, holder)
-    following = _in_order(attempt, received)
+    following = _in_order(attempt, senders, received)
     found = [(part, item) for part, items in following for item in items]
     checked, points = points_of([item for _part, item in found])
     done = Applied({part.node_uid: part.applied_seq for part, _items in following}, points)
@@ -68,9 +67,9 @@ def _apply_all(attempt: Attempt, holder: str, received: dict[str, list[bytes]]) 
     return done
 
 
-def _one_by_one(attempt: Attempt, holder: str, received: dict[str, list[bytes]]) -> Applied:
+def _one_by_one(attempt: Attempt, holder: str, senders: Senders, received: dict[str, list[bytes]]) -> Applied:
     done = Applied()
-    for part, items in _in_order(attempt, received):
+    for part, items in _in_order(attempt, senders, received):
         done.seqs[part.node_uid] = part.applied_seq
         for item in items:
             _apply_one(attempt, holder, part, item, done)
@@ -102,43 +101,43 @@ def _apply_one(attempt: Attempt, holder: str, part: AttemptNode, item: Item, don
     done.first_step = done.first_step if mine.first_step is None else mine.first_step
 
 
-def _in_order(attempt: Attempt, received: dict[str, list[bytes]]) -> list[tuple[AttemptNode, list[Item]]]:
-    parts = list(AttemptNode.objects.filter(attempt=attempt, node_uid__in=list(received)).order_by("node_rank"))
-    ranks = _ranks_of(attempt, parts)
+def _in_order(
+    attempt: Attempt, senders: Senders, received: dict[str, list[bytes]]
+) -> list[tuple[AttemptNode, list[Item]]]:
+    parts = AttemptNode.objects.filter(attempt=attempt, node_uid__in=list(received)).order_by("node_rank")
     found = []
-    for part in parts:
-        sender = Sender(attempt.pk, part.node_uid, part.node_rank, ranks[part.node_rank])
+    for part in parts.only("attempt_id", "node_uid", "node_rank", "applied_seq"):
+        sender = senders.of(part.node_uid)
         items = [read(message, sender) for message in received[part.node_uid]]
         found.append((part, in_order(items, part.applied_seq)))
     return found
 
 
-def _ranks_of(attempt: Attempt, parts: Sequence[AttemptNode]) -> dict[int, frozenset[int]]:
-    """The ranks of which a part may speak: its own, but of an attached launch any, since its launcher numbers them."""
-    if attempt.run.is_attached:
-        return {part.node_rank: _ANY_RANK for part in parts}
-    mine: dict[int, set[int]] = {part.node_rank: set() for part in parts}
-    for rank, node_rank in RankState.objects.filter(attempt=attempt).order_by().values_list("rank", "node_rank"):
-        if node_rank in mine:
-            mine[node_rank].add(rank)
-    return {node_rank: frozenset(ranks) for node_rank, ranks in mine.items()}
-
-
 def _store(attempt: Attempt, found: Sequence[tuple[AttemptNode, Item]], done: Applied) -> None:
     """Items of one or more parts, those of each in their order."""
-    tails: list[Tail] = []
+    young: list[tuple[int, int, bytes]] = []
     for part, item in found:
         if item.batch is None:
             park(attempt, part.node_uid, item)
         elif item.batch.steps or item.batch.values or item.batch.samples:
             done.batches.append(item.batch)
-            tails.append(Tail(attempt=attempt, node_rank=part.node_rank, seq=item.batch.seq, payload=_payload(item)))
-    done.tails += [tail.pk for tail in Tail.objects.bulk_create(tails)]
+            young.append((part.node_rank, item.batch.seq, _payload(item)))
+    done.tails += _store_tails(attempt, young)
     for part, items in groupby(found, itemgetter(0)):
         _store_the_rest(attempt, part, [item for _part, item in items], done)
     reached = [(part.applied_seq, part.pk) for part in {part.pk: part for part, _item in found}.values()]
     with connection.cursor() as cursor:
         cursor.executemany(f"UPDATE {AttemptNode._meta.db_table} SET applied_seq = %s WHERE id = %s", reached)  # noqa: S608
+
+
+def _store_tails(attempt: Attempt, young: Sequence[tuple[int, int, bytes]]) -> list[int]:
+    """Messages as (node rank, seq, payload) into as few rows as they fit in; their keys."""
+    tails, stored = [], 0
+    for payload in bundle.bundles([payload for _node_rank, _seq, payload in young]):
+        node_rank, seq, _first = young[stored]
+        tails.append(Tail(attempt=attempt, node_rank=node_rank, seq=seq, payload=payload))
+        stored += len(bundle.messages(payload))
+    return [tail.pk for tail in Tail.objects.bulk_create(tails)]
 
 
 def _payload(item: Item) -> bytes:

@@ -7,15 +7,18 @@ from django.db import transaction
 from django.utils import timezone
 
 from webapp.live.publish import frame
+from webapp.queue import LOOK, hint
 from webapp.runs.lifecycle import note_data
 from webapp.runs.models import Attempt, Status
 from webapp.telemetry import slot_time
 from webapp.telemetry.models import Tail
 from webapp.telemetry.points import STEP_END
 from workers.ingest.apply import Applied, apply
+from workers.ingest.behind import Behind
 from workers.ingest.frames import Frames
 from workers.ingest.lease import hold
 from workers.ingest.metric_values import MetricValues
+from workers.ingest.senders import Senders
 from workers.ingest.summary import Summary
 from workers.ingest.window import Window
 from workers.ingest.young import Young
@@ -31,9 +34,11 @@ class Held:
     def __init__(self, attempt: Attempt, holder: str) -> None:
         self.attempt, self.holder = attempt, holder
         self.nodes: list[str] = []
+        self.senders = Senders(attempt)
         self.window = Window(attempt.world_size, attempt.first_step)
         self.young = Young(attempt)
         self.frames = Frames(attempt, self.window, self.young)
+        self.behind = Behind(attempt, self.window)
         self.summary = Summary(attempt)
         self.metric_values = MetricValues(attempt)
         self._noted = 0.0
@@ -52,7 +57,7 @@ class Held:
         row = Attempt.objects.values("status", "first_step").get(pk=self.attempt.pk)
         self.attempt.status = row["status"]
         self._count_from(row["first_step"])
-        nodes = list(self.attempt.parts.values_list("node_uid", flat=True))
+        nodes = self.senders.learn()
         if self.attempt.run.is_attached:  # its nodes and ranks come as they come
             size = Attempt.objects.values_list("world_size", flat=True).get(pk=self.attempt.pk)
             self.attempt.world_size = self.window.world_size = size
@@ -62,9 +67,9 @@ class Held:
 
     def store(self, received: dict[str, list[bytes]]) -> Applied:
         """Commit messages; then remember them for frames and list row."""
-        done = apply(self.attempt, self.holder, received)
+        done = apply(self.attempt, self.holder, self.senders, received)
         now = time.monotonic()
-        self.young.add(done.batches, done.tails, now)
+        self.young.add(done.batches, done.points, done.tails, now)
         if done.first_step is not None:
             self._count_from(done.first_step)
         self.window.add(done.points, now)
@@ -82,16 +87,19 @@ class Held:
             frame(self.attempt.run.uid, "resync")
 
     def tend(self, now: float) -> None:
-        """What is due: frames, the list row, compaction."""
+        """What is due: a word to the watch, frames, the list row, compaction."""
+        if self.behind.is_news(now):
+            self.note(now, at_once=True)
+            hint(LOOK, self.attempt.pk)
         self.frames.publish(now)
         self.frames.publish_holes(now)
         self.note(now)
         self.compact(now)
 
-    def note(self, now: float) -> None:
+    def note(self, now: float, *, at_once: bool = False) -> None:
         """The list row and what metrics came to, if it is time and something is new."""
         values = self.metric_values.is_due(now) or (self.metric_values.pending and self.is_over())
-        if not (self._to_note or values) or now - self._noted < NOTE_EVERY_S:
+        if not (self._to_note or values) or (now - self._noted < NOTE_EVERY_S and not at_once):
             return
         with transaction.atomic():
             hold(self.attempt, self.holder)

@@ -1,7 +1,7 @@
 """Stream entries of one part in the order in which they are to be applied. Pure."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -10,6 +10,8 @@ from trainer_agent.wire import codec
 from trainer_agent.wire.messages import Batch
 from webapp.telemetry.points import BadContent, Points, check_lengths, explode, explode_all
 from webapp.telemetry.units import is_of_nodes
+
+_MOST_KNOWN = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +26,13 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """What a part may speak of."""
+    """What a part may speak of. `known`: columns of ranks that are in order; most messages have the same ones."""
 
     attempt: int
     node: str
     node_rank: int
     ranks: frozenset[int]
+    known: set[bytes] = field(default_factory=set)
 
 
 def read(raw: bytes, sender: Sender) -> Item:
@@ -95,20 +98,25 @@ def _checked(item: Item) -> Item:
 
 
 def _check_ranks(batch: Batch, sender: Sender) -> None:
-    known: set[bytes] = set()  # columns of one message are often the same
     for name, ranks, allowed in _columns_of_ranks(batch, sender):
-        if allowed is sender.ranks and ranks in known:
+        if allowed is sender.ranks and ranks in sender.known:
             continue
         strange = set(memoryview(ranks).cast("I")) - allowed
         if strange:
             raise BadContent(f"{name[:80]}: rank {min(strange)} is not of this node")
         if allowed is sender.ranks:
-            known.add(ranks)
+            _remember(ranks, sender.known)
     for log in batch.logs:
         if log.rank != -1 and log.rank not in sender.ranks:
             raise BadContent(f"log of rank {log.rank}, which is not of this node")
         if log.offset < 0:
             raise BadContent(f"log at offset {log.offset}")
+
+
+def _remember(ranks: bytes, known: set[bytes]) -> None:
+    if len(known) >= _MOST_KNOWN:
+        known.clear()
+    known.add(ranks)
 
 
 def _columns_of_ranks(batch: Batch, sender: Sender) -> Iterator[tuple[str, bytes, frozenset[int]]]:
