@@ -12,6 +12,7 @@ log = logging.getLogger(__name__)
 PLACE = "workers.dispatch.place"
 SEND = "workers.dispatch.send_commands"
 CONCLUDE = "workers.hang.conclude"
+LOOK = "workers.watch.look_now"
 EXPORT = "workers.exports.turn"
 SEND_ALERTS = "workers.notify.send"
 SEND_MENTIONS = "workers.mentions.send"

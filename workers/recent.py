@@ -9,7 +9,13 @@ from webapp.telemetry.read import Reader, Series
 from workers.detect.table import PARTS, Floats, Ints, Table
 
 WINDOW = 120  # steps
+WARM_UP, WARM_UP_AGAIN = 20, 10  # steps that are not judged; fewer in a later attempt
 WORK = ("tokens", "num_tokens", "samples", "batch_size")  # names under which scripts log what a rank was given
+
+
+def first_judged(attempt: Attempt) -> int:
+    """The first step after the warm-up."""
+    return attempt.first_step + (WARM_UP if attempt.number == 1 else WARM_UP_AGAIN)
 
 
 def newest(attempt: Attempt, first: int, reader: Reader | None = None) -> Table:
@@ -58,7 +64,7 @@ def placed(series: Series, index: Ints, columns: Ints) -> Floats:
     """A metric's values at these rows and columns, NaN where it has none."""
     values = np.full((index.size, columns.size), np.nan)
     _, mine, theirs = np.intersect1d(index, series.index, assume_unique=True, return_indices=True)
-    for k, column in enumerate(columns.tolist()):
-        if column in series.columns and mine.size:
-            values[mine, k] = series.values[theirs, series.columns.index(column)]
+    known = np.array(series.columns, dtype=np.int64)
+    _, here, there = np.intersect1d(columns, known, assume_unique=True, return_indices=True)
+    values[np.ix_(mine, here)] = series.values[np.ix_(theirs, there)]
     return values

@@ -1,6 +1,7 @@
 """Looks at every running attempt every two seconds: newest steps to the detectors, their findings to incidents.
 
-Each look is whole by itself and may be missed or done twice; what is kept between two looks is in `Watch` rows.
+An attempt in which ingest sees a rank fall behind is looked at at once. Each look is whole by itself and may be missed
+or done twice; what is kept between two looks is in `Watch` rows.
 """
 
 import logging
@@ -14,6 +15,7 @@ from webapp.incidents import lifecycle
 from webapp.incidents.lifecycle import Report
 from webapp.incidents.models import Incident, Watch
 from webapp.nodes.models import Slot
+from webapp.queue import LOOK
 from webapp.runs.models import Attempt, Status
 from webapp.telemetry.read import Reader
 from workers import hang, idle
@@ -32,13 +34,12 @@ from workers.detect.finding import (
 )
 from workers.detect.judge import judge
 from workers.fresh import is_fresh
-from workers.recent import between, newest, work_of
+from workers.recent import between, first_judged, newest, work_of
 
 log = logging.getLogger(__name__)
 
 # Kinds that are found in step times and in what confirms them.
 OF_STEPS = (STRAGGLER, WANDERING, STRUCTURAL, REGRESSION, NETWORK, INPUT, OVERLAP, DEVICE)
-WARM_UP, WARM_UP_AGAIN = 20, 10  # steps that are not judged; fewer in a later attempt
 _LEARN_FROM = 80  # steps after the warm-up that the baseline may come from
 
 
@@ -63,13 +64,23 @@ def look() -> None:
         lifecycle.end(attempt, now)
 
 
+@app.task(name=LOOK)  # type: ignore[untyped-decorator]
+def look_now(attempt_id: int) -> None:
+    """One attempt in whose newest steps a rank seems to fall behind, without waiting for the next round."""
+    for attempt in Attempt.objects.filter(pk=attempt_id, status=Status.RUNNING).select_related("run"):
+        try:
+            look_at(attempt, timezone.now())
+        except DatabaseError:
+            log.exception("attempt %s could not be looked at, the next round tries again", attempt_id)
+
+
 def look_at(attempt: Attempt, now: datetime) -> None:
     """One attempt, if it has made steps since the last look."""
     watch, _new = Watch.objects.get_or_create(attempt=attempt)
     last = attempt.last_step
     if last is None or last == watch.looked_step:
         return
-    first = attempt.first_step + (WARM_UP if attempt.number == 1 else WARM_UP_AGAIN)
+    first = first_judged(attempt)
     baseline = _baseline(attempt, watch, first, last)
     reader = Reader(attempt)
     table = newest(attempt, first, reader)

@@ -7,6 +7,7 @@ import numpy as np
 
 from webapp.telemetry.spread import median
 from workers.detect.cause import cause_of
+from workers.detect.evidence import LATE, NEWEST, behind, by_now
 from workers.detect.excess import SHARE, Excess, excess
 from workers.detect.finding import JOB, STRAGGLER, STRUCTURAL, WANDERING, Finding
 from workers.detect.onset import onset
@@ -21,6 +22,7 @@ STRETCHES = 4  # of the newest steps, in each of which it must be late: what pas
 _STRETCH = 12  # steps
 _ERROR_OF_MEDIAN = 1.253 * 1.4826  # of a median absolute deviation, and divided by the root of the number
 SOLE = 0.6  # of the late steps must be of the same rank, else the lateness wanders
+SOLE_OF_TWO = 0.9  # since each of two has half of them by chance
 WANDERS = 0.8  # of the newest 20 steps are late by somebody
 _WANDER_STEPS = 20
 _WANDERS_FROM = 3  # ranks: of two, each is behind the other half of the time
@@ -35,16 +37,17 @@ def stragglers(table: Table, *, on_gpu: bool = False, late_before: frozenset[int
     """
     if table.ranks.size < 2 or table.steps.size < NOW:
         return []
-    late = excess(table)
+    late = _proven(excess(table))
     fixed = _fixed(late, np.isin(table.ranks, list(late_before)))
     if not fixed:
         late = _with_little(late)
         fixed = _fixed(late, np.isin(table.ranks, list(late_before)))
     if not fixed and not late.hit[-LONG:].any():
         return []
+    seldom = [column for column in _now_and_then(late) if column not in fixed]
+    late = _at_present(late, fixed)
     if len(fixed) >= _STRUCTURAL * table.ranks.size and table.ranks.size >= _STRUCTURAL_FROM and len(fixed) > 2:
         return _whole_nodes(table, late, fixed, on_gpu) or [_structural(table, late, fixed)]
-    seldom = [column for column in _now_and_then(late) if column not in fixed]
     if fixed or seldom:
         named = [_named(table, late, column, fixed, on_gpu) for column in fixed]
         return [
@@ -52,6 +55,20 @@ def stragglers(table: Table, *, on_gpu: bool = False, late_before: frozenset[int
             *(_now_and_then_named(table, late, column, on_gpu) for column in seldom),
         ]
     return _wandering(table, late)
+
+
+def enough_to_name(late: Excess) -> Bools:
+    """Per rank: whether its newest steps alone say that it is late."""
+    return np.asarray((late.hit[-NOW:].sum(axis=0) >= HITS_NOW) | by_now(late))
+
+
+def seems_late(table: Table) -> bool:
+    """Whether it is worth asking `enough_to_name`, which costs ten times as much."""
+    newest = table.newest(NOW)
+    if table.ranks.size < 2 or newest.steps.size < NOW:
+        return False
+    more = newest.local - median(newest.local, 1)[:, None]
+    return bool(((more >= SHARE / 2 * median(newest.step, 1)[:, None]).sum(axis=0) >= LATE).any())
 
 
 def slowdown(table: Table, late: Excess, columns: Iterable[int], rows: Bools) -> float:
@@ -68,9 +85,24 @@ def slowdown(table: Table, late: Excess, columns: Iterable[int], rows: Bools) ->
 
 
 def _fixed(late: Excess, before: Bools) -> list[int]:
-    now = late.hit[-NOW:].sum(axis=0) >= HITS_NOW
+    """Columns. Where one is named for its newest steps, those that were late along with it are named too."""
+    now = enough_to_name(late)
+    along = now.any() & (late.hit[-NEWEST:].sum(axis=0) >= LATE)
     still = before & (late.hit[-STILL:].sum(axis=0) >= HITS_STILL)
-    return [int(column) for column in np.flatnonzero(now | still)]
+    return [int(column) for column in np.flatnonzero(now | along | still)]
+
+
+def _proven(late: Excess) -> Excess:
+    """Of a rank that many steps together prove to be late, those count that alone would not."""
+    return replace(late, hit=late.hit | (behind(late) & by_now(late)))
+
+
+def _at_present(late: Excess, fixed: list[int]) -> Excess:
+    """Without what these ranks had before they became late for good, which has reasons and costs of its own."""
+    hit = late.hit.copy()
+    for column in fixed:
+        hit[: onset(hit[:, column]), column] = False
+    return replace(late, hit=hit)
 
 
 def _with_little(late: Excess) -> Excess:
@@ -94,7 +126,8 @@ def _now_and_then(late: Excess) -> list[int]:
     count = hit.sum(axis=0)
     cost = np.where(hit, more, 0.0).sum(axis=0)
     worth = cost >= SHARE * np.nansum(late.typical[-LONG:])
-    return np.flatnonzero((count >= HITS_LONG) & (count >= SOLE * anyone) & worth & _recurs(hit)).tolist()
+    sole = SOLE if hit.shape[1] > 2 else SOLE_OF_TWO
+    return np.flatnonzero((count >= HITS_LONG) & (count >= sole * anyone) & worth & _recurs(hit)).tolist()
 
 
 def _recurs(hit: Bools) -> Bools:

@@ -1,0 +1,41 @@
+"""How sure it is by now that a rank is late: a sum over steps, in which a large lateness needs few and noise none.
+
+Of each step it adds by how much the rank was late, in units of its noise, but of no less than 5 % of the step: at most
+3 units, less one. A step or three of evaluation, saving or collection come to half of what is asked for. What a rank
+does now and then is taken back by the steps in between; lateness below one unit never adds up.
+"""
+
+import numpy as np
+
+from webapp.telemetry.spread import median
+from workers.detect.excess import SHARE, Excess
+from workers.detect.table import Bools, Floats
+
+MOST, SLACK, ENOUGH = 3.0, 1.0, 11.5  # units
+NEWEST, LATE = 5, 4  # steps, and how many of them must be late: what is over is not told any more
+_TO_SIGMA = 1.4826
+
+
+def by_now(late: Excess) -> Bools:
+    """Per rank, whether the newest steps are enough to name it: about six of them, if it is late by much."""
+    if late.more.shape[0] < NEWEST:
+        return np.zeros(late.more.shape[1], bool)
+    return np.asarray((behind(late)[-NEWEST:].sum(axis=0) >= LATE) & (_sum(late) >= ENOUGH))
+
+
+def behind(late: Excess) -> Bools:
+    """Late by enough to be worth a word, whether or not this step alone proves it."""
+    return np.asarray(late.more >= SHARE * late.typical[:, None])
+
+
+def _sum(late: Excess) -> Floats:
+    """What has come together until the newest step, never below nothing on its way."""
+    units = np.nan_to_num(late.more / _unit(late))
+    added = np.cumsum(np.clip(units, -MOST, MOST) - SLACK, axis=0)
+    return np.asarray(added[-1] - np.minimum(0.0, added.min(axis=0)))
+
+
+def _unit(late: Excess) -> Floats:
+    """The noise of each rank in this window: a lateness that has just begun does not move it."""
+    moved = np.abs(late.more - median(late.more, 0))
+    return np.maximum(_TO_SIGMA * median(moved, 0), SHARE * late.typical[:, None])

@@ -1,0 +1,54 @@
+"""Notices in steps as they are stored that a rank falls behind: then the watch is asked for a look at once.
+
+Its rounds find the same without this, only later. Nothing is judged here, so a word too many costs a look.
+"""
+
+import time
+
+import numpy as np
+
+from webapp.runs.models import Attempt
+from webapp.telemetry.points import EXPOSED, STEP
+from workers.detect.excess import excess
+from workers.detect.straggler import enough_to_name, seems_late
+from workers.detect.table import Table
+from workers.ingest.window import Window
+from workers.recent import WINDOW, first_judged, like
+
+EVERY_S = 0.1
+_SHARE = 20  # of many ranks a look takes longer and comes more seldom: a twentieth of the time
+
+
+class Behind:
+    """The newest steps of one attempt, and the ranks of which the watch was told."""
+
+    def __init__(self, attempt: Attempt, window: Window) -> None:
+        self.attempt, self.window = attempt, window
+        self._told: set[int] = set()
+        self._newest = -1
+        self._next = 0.0
+
+    def is_news(self, now: float) -> bool:
+        """Whether a rank is late by now that was not at the last look. `now`: monotonic seconds."""
+        block = self.window.blocks.get(STEP)
+        if now < self._next or block is None or int(block.index[-1]) == self._newest:
+            return False
+        began = time.monotonic()
+        self._newest = int(block.index[-1])
+        late = self._late()
+        is_news, self._told = bool(late - self._told), late
+        self._next = now + max(EVERY_S, _SHARE * (time.monotonic() - began))
+        return is_news
+
+    def _late(self) -> set[int]:
+        table = self._table()
+        if not seems_late(table):
+            return set()
+        return set(table.ranks[enough_to_name(excess(table))].tolist())
+
+    def _table(self) -> Table:
+        step = self.window.series(STEP)
+        ranks = np.array(step.columns, dtype=np.int64)
+        exposed = like(step, self.window.series(EXPOSED))
+        whole = Table(step.index, ranks, np.zeros_like(ranks), step.values, exposed, {})
+        return whole.rows(whole.told & (step.index >= first_judged(self.attempt))).newest(WINDOW)
