@@ -24,6 +24,9 @@ class Asker:
     def patch(self, path: str, body: Any) -> Any:
         return self._client.patch(f"/api/v1{path}", body, content_type="application/json")
 
+    def put(self, path: str, body: Any) -> Any:
+        return self._client.put(f"/api/v1{path}", body, content_type="application/json")
+
     def delete(self, path: str) -> Any:
         return self._client.delete(f"/api/v1{path}")
 

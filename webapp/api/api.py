@@ -21,7 +21,9 @@ from webapp.api import (
     notes,
     projects,
     provenance,
+    reports,
     runs,
+    share_links,
     sweeps,
     tokens,
     uploads,
@@ -42,12 +44,14 @@ errors.register(api)
 for part in (runs, metrics, logs, ledger, events, provenance, artifacts):
     api.add_router("/runs", part.router)
 api.add_router("/runs", notes.router)
+api.add_router("/runs", share_links.router)
 api.add_router("/runs", incidents.of_run)
 api.add_router("/runs", autopsies.router)
 api.add_router("/incidents", incidents.router)
 api.add_router("/runs", exports.of_run)
 api.add_router("/exports", exports.router)
 api.add_router("/sweeps", sweeps.router)
+api.add_router("/reports", reports.router)
 api.add_router("/attach", attach.router)
 api.add_router("/imports", imports.router)
 api.add_router("/nodes", nodes.router)

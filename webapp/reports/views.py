@@ -67,7 +67,9 @@ def new(request: HttpRequest) -> HttpResponse:
         form, blocks = ReportForm(user, request.POST, new=True), Blocks(request.POST)
         if form.is_valid() and blocks.is_valid():
             asked = form.cleaned_data
-            return redirect("reports:detail", lifecycle.make(asked["project"], user, asked["title"], _kept(blocks)).uid)
+            report = lifecycle.make(asked["project"], user, asked["title"], _kept(blocks))
+            note(request, Verb.REPORT_MADE, report, report.project)
+            return redirect("reports:detail", report.uid)
         return _form(request, form, blocks, None, 422)
     first = _first_blocks(user, request)
     project = next((one["project"] for one in first if "project" in one), "")
@@ -86,6 +88,7 @@ def change(request: HttpRequest, uid: str) -> HttpResponse:
         form, blocks = ReportForm(user, request.POST, new=False), Blocks(request.POST)
         if form.is_valid() and blocks.is_valid():
             lifecycle.change(report, form.cleaned_data["title"], _kept(blocks))
+            note(request, Verb.REPORT_CHANGED, form.cleaned_data["title"], report.project)
             return redirect("reports:detail", uid)
         return _form(request, form, blocks, report, 422)
     form = ReportForm(user, initial={"title": report.title}, new=False)
@@ -97,6 +100,7 @@ def change(request: HttpRequest, uid: str) -> HttpResponse:
 def remove(request: HttpRequest, uid: str) -> HttpResponse:
     """Remove the report."""
     report = queries.report_for(signed_in(request), uid, Role.EDITOR)
+    note(request, Verb.REPORT_REMOVED, report, report.project)
     lifecycle.remove(report)
     messages.success(request, _("The report “%s” is removed.") % report.title)
     return redirect("reports:list")

@@ -25,8 +25,12 @@ class ShareForm(forms.Form):
     view = forms.CharField(max_length=LONGEST_VIEW, required=False, widget=forms.HiddenInput)
 
     def clean_view(self) -> str:
-        """Only a query and a tab: the rest of an address would lead elsewhere."""
-        parts = urlsplit(self.cleaned_data["view"])
-        pairs = [(name, value) for name, value in parse_qsl(parts.query) if name not in _OF_THE_TEAM]
-        query, tab = urlencode(pairs), parts.fragment
-        return (f"?{query}" if query else "") + (f"#{tab}" if _TAB.fullmatch(tab) else "")
+        return only_view(self.cleaned_data["view"])
+
+
+def only_view(address: str) -> str:
+    """Only a query and a tab of it: the rest of an address would lead elsewhere."""
+    parts = urlsplit(address)
+    pairs = [(name, value) for name, value in parse_qsl(parts.query) if name not in _OF_THE_TEAM]
+    query, tab = urlencode(pairs), parts.fragment
+    return (f"?{query}" if query else "") + (f"#{tab}" if _TAB.fullmatch(tab) else "")

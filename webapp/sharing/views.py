@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
@@ -17,7 +15,7 @@ from webapp.audit.models import Verb
 from webapp.projects.models import Role
 from webapp.runs import queries
 from webapp.runs.models import Run
-from webapp.sharing import lifecycle
+from webapp.sharing import lifecycle, words
 from webapp.sharing.forms import ShareForm
 from webapp.sharing.models import ShareLink
 
@@ -40,8 +38,8 @@ def links(request: HttpRequest, uid: str) -> HttpResponse:
     link, secret = lifecycle.make(
         run, user, view=asked["view"], days=asked["days"] or None, with_logs=asked["with_logs"]
     )
-    note(request, Verb.SHARED, run, run.project, detail=_detail(link))
-    return _dialog(request, run, ShareForm(), address=address_of(link, secret))
+    note(request, Verb.SHARED, run, run.project, detail=words.audited(link))
+    return _dialog(request, run, ShareForm(), address=words.address_of(link, secret))
 
 
 @login_required
@@ -57,17 +55,7 @@ def revoke(request: HttpRequest, uid: str, pk: int) -> HttpResponse:
     return _dialog(request, run, ShareForm())
 
 
-def address_of(link: ShareLink, secret: str) -> str:
-    """What is handed on: the link, at the view that it was made of."""
-    return str(settings.PUBLIC_URL).rstrip("/") + reverse("sharing:page", args=[secret]) + link.view
-
-
 def _dialog(request: HttpRequest, run: Run, form: ShareForm, *, address: str = "", status: int = 200) -> HttpResponse:
     rows = run.share_links.filter(revoked_at=None).select_related("created_by")[:_AT_MOST]
     context: dict[str, Any] = {"run": run, "form": form, "address": address, "links": rows, "now": timezone.now()}
     return render(request, "sharing/dialog.html", context, status=status)
-
-
-def _detail(link: ShareLink) -> str:
-    until = f"until {link.expires_at:%Y-%m-%d %H:%M} UTC" if link.expires_at else "without an end"
-    return f"{link.hint}… {until}{', with logs' if link.with_logs else ''}"
