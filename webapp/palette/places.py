@@ -29,12 +29,12 @@ class Place:
 
 
 PLACES = (
-    Place(_("Runs"), "runs:list", "g r", ("runs:list", "runs:detail", "exports"), near=True),
+    Place(_("Runs"), "runs:list", "g r", ("runs:list", "runs:detail", "exports", "compare"), near=True),
     Place(_("Incidents"), "incidents:list", "g i", ("incidents",), near=True),
     Place(_("Nodes"), "nodes:list", "g n", ("nodes", "preflight"), near=True),
     Place(_("Launch"), "runs:launch", "g l", ("runs:launch",)),
     Place(_("Sweeps"), "sweeps:list", "g s", ("sweeps",)),
-    Place(_("Reports"), "reports:list", "g e", ("reports", "compare")),
+    Place(_("Reports"), "reports:list", "g e", ("reports",)),
     Place(_("Projects"), "projects:list", "g p", ("projects", "alerts", "audit:of_project")),
 )
 

@@ -22,7 +22,9 @@ class ReportForm(forms.Form):
     """`project` is asked for only of a new report."""
 
     title = forms.CharField(label=gettext_lazy("Title"), max_length=LONGEST_TITLE)
-    project = forms.ModelChoiceField(Project.objects.none(), label=gettext_lazy("Project"), to_field_name="slug")
+    project = forms.ModelChoiceField(
+        Project.objects.none(), label=gettext_lazy("Project"), to_field_name="slug", empty_label=None
+    )
 
     def __init__(self, user: User, *args: Any, new: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -22,6 +22,8 @@ from webapp.runs.models import Run
 from webapp.runs.secrets import SecretUnreadable
 from webapp.runs.spec import RunSpec
 
+SHOWN_NODES = 12
+
 
 @login_required
 @never_cache
@@ -81,9 +83,10 @@ def code_and_secrets(form: LaunchForm) -> tuple[RunSpec, dict[str, str]] | None:
 
 
 def slots_context(user: User) -> dict[str, object]:
-    """What the card of free slots shows."""
+    """What the card of free slots shows: some nodes, those with most free slots first."""
     rows = node_rows(user)
-    return {"node_rows": rows, "slots": slot_count(rows)}
+    best = sorted(rows, key=lambda row: -row.free if row.usable else 1)
+    return {"node_rows": best[:SHOWN_NODES], "all_nodes": len(rows), "slots": slot_count(rows)}
 
 
 def _create(form: LaunchForm, user: User) -> Run | None:

@@ -16,6 +16,7 @@ from webapp.sweeps.space import Choices, grid_size, read
 
 MOST_ARGUMENTS = 30
 MOST_RUNS = 10_000
+LONGEST_NAME = 100
 
 
 class SpaceRow(forms.Form):
@@ -86,9 +87,10 @@ class SweepForm(LaunchForm):
     def __init__(self, user: User, source_run: Run | None = None, data: Any = None, files: Any = None, **initial: Any):
         super().__init__(user, source_run, data, files, **initial)
         self.space = SpaceRows(data, prefix="space")
-        self.fields["name"].widget.attrs["maxlength"] = 100
-        self.fields["name"].max_length = 100  # type: ignore[attr-defined]
-        self.fields["name"].validators.append(MaxLengthValidator(100))
+        self.initial["name"] = self.initial.get("name", "")[:LONGEST_NAME]
+        self.fields["name"].widget.attrs["maxlength"] = LONGEST_NAME
+        self.fields["name"].max_length = LONGEST_NAME  # type: ignore[attr-defined]
+        self.fields["name"].validators.append(MaxLengthValidator(LONGEST_NAME))
 
     def is_valid(self) -> bool:
         """Form and all rows, so that every error is shown at once."""

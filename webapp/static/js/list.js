@@ -16,6 +16,7 @@ function content(part) {
   for (const time of copy.querySelectorAll("[data-since], [data-at]")) {
     time.textContent = "";
     time.removeAttribute("title");
+    time.removeAttribute("tabindex");
   }
   return copy.outerHTML;
 }

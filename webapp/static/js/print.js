@@ -1,8 +1,18 @@
-// Printing: in light colours whatever the screen has, folded parts open, and charts as wide as the paper. A chart's
-// drawing has a size in pixels but no viewBox; with one the style for print can make it fit.
+// Printing: in light colours whatever the screen has, folded parts open, every chart drawn and as wide as the paper.
+// A page with charts listens for two events. `drawall` leaves time: what is not read yet is read, and each listener adds
+// what is to be waited for to the event's `detail`. `drawread` leaves none: what has been read is drawn at once.
+const LONGEST_MS = 15_000;
 const root = document.documentElement;
 let restore = [];
 
+async function printAll() {
+  const waits = [];
+  document.dispatchEvent(new CustomEvent("drawall", { detail: waits }));
+  await Promise.race([Promise.allSettled(waits), new Promise((done) => setTimeout(done, LONGEST_MS))]);
+  print();
+}
+
+// A chart's drawing has a size in pixels but no viewBox; with one the style for print can make it fit.
 function fitDrawings() {
   for (const drawing of document.querySelectorAll(".main-svg")) {
     drawing.setAttribute("viewBox", `0 0 ${drawing.getAttribute("width")} ${drawing.getAttribute("height")}`);
@@ -13,8 +23,14 @@ function fitDrawings() {
 
 function lighten() {
   const chosen = root.dataset.theme;
-  root.dataset.theme = "light";
-  restore.push(() => { if (chosen) root.dataset.theme = chosen; else delete root.dataset.theme; });
+  if ((chosen || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "light") return;
+  const change = (theme) => {
+    if (theme) root.dataset.theme = theme;
+    else delete root.dataset.theme;
+    document.dispatchEvent(new CustomEvent("themechange"));
+  };
+  change("light");
+  restore.push(() => change(chosen));
 }
 
 function unfold() {
@@ -27,9 +43,16 @@ function unfold() {
 addEventListener("beforeprint", () => {
   lighten();
   unfold();
-  fitDrawings();
+  document.dispatchEvent(new CustomEvent("drawread"));
 });
+addEventListener("beforeprint", fitDrawings); // apart: charts are drawn between one listener and the next
 addEventListener("afterprint", () => {
   restore.forEach((again) => again());
   restore = [];
+});
+document.addEventListener("click", (event) => event.target.closest("[data-print]") && printAll());
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "p" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  printAll();
 });

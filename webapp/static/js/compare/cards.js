@@ -15,6 +15,8 @@ export function cards(elements, kinds) {
     }
   }, {rootMargin: "200px"});
   elements.forEach(card => watcher.observe(card));
+  document.addEventListener("drawall", ({detail}) => detail.push(rest()));
+  document.addEventListener("drawread", () => elements.filter(card => answers.has(card)).forEach(draw));
 
   async function show(card) {
     if (answers.has(card)) return draw(card);
@@ -38,16 +40,18 @@ export function cards(elements, kinds) {
     return kinds[card.dataset.card].draw(card, answer);
   }
 
+  // One after the other, so that what is in view comes first.
+  async function rest() {
+    for (const card of elements) if (!answers.has(card)) await show(card);
+  }
+
   return {
     redraw: (kind = "") => [...near].filter(card => answers.has(card) && (!kind || card.dataset.card === kind)).forEach(draw),
     reread: kind => {
       for (const card of elements) if (card.dataset.card === kind) answers.delete(card);
       [...near].filter(card => card.dataset.card === kind).forEach(show);
     },
-    // One after the other, so that what is in view comes first.
-    rest: async () => {
-      for (const card of elements) if (!answers.has(card)) await show(card);
-    },
+    rest,
   };
 }
 

@@ -12,7 +12,7 @@ export function drawCurves(element, answer, runs, {log = false, emphasised = ""}
   const horizontal = axisOf(answer, drawn);
   const {range} = spanOf(...["y", "y"].map(() => drawn.flatMap(({uid}) => answer.lines[uid].y)));
   const labels = log ? [] : labelled(drawn, answer, range, horizontal, element);
-  const span = range[1] - range[0], format = tickFormat(span);
+  const span = range[1] - range[0], format = tickFormat(span, Math.max(...range.map(Math.abs)));
   return plot(element, drawn.flatMap(run => lines(run, answer.lines[run.uid], horizontal, emphasised)), layout({
     hovermode: drawn.length > 10 ? "closest" : "x unified", annotations: labels,
     margin: {l: format.endsWith("e") || log ? 60 : 48, r: labels.length ? ROOM_FOR_LABELS : 14},

@@ -93,4 +93,11 @@ document.querySelector("[data-report]")?.addEventListener("click", ({currentTarg
 });
 metricMenu(root.querySelector("[data-metrics]"), root.dataset.names);
 watchMenus(root.querySelector("[data-card=values]"), () => shown.redraw("values"));
+addEventListener("load", shown.rest); // few cards, all of them chosen: what is further down is there when it is printed
+document.addEventListener("drawall", ({detail}) => {
+  const settings = document.querySelector("#config[hx-trigger=revealed]:has([role=status])");
+  if (!settings) return;
+  detail.push(new Promise(done => settings.addEventListener("htmx:afterRequest", done, {once: true})));
+  window.htmx.trigger(settings, "revealed");
+});
 onThemeChange(() => shown.redraw());

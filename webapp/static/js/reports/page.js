@@ -30,5 +30,4 @@ const kinds = {
 
 const shown = cards([...document.querySelectorAll("#report [data-card]")], kinds);
 addEventListener("load", shown.rest);
-document.querySelector("[data-print]")?.addEventListener("click", () => shown.rest().then(() => print()));
 onThemeChange(() => shown.redraw());

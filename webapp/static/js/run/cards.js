@@ -15,28 +15,42 @@ const kind = id => id.split(":", 1)[0];
 
 // `ended()`: whether the attempt is over, so that nothing more will come.
 export function chartCards(feed, view, ended) {
-  const shown = new Set();
+  const shown = new Set(), known = new Set();
   const watcher = new IntersectionObserver(entries => {
     for (const {target, isIntersecting} of entries) {
       if (!isIntersecting) shown.delete(target);
       else if (!shown.has(target)) show(target);
     }
   }, {rootMargin: "120px"});
+  const isRead = card => feed.get(card.dataset.panel);
+  const drawRead = () => Promise.all([...known].filter(card => isRead(card) && !card.dataset.drawnStep && card.checkVisibility())
+    .map(card => drawCard(card, feed, view, ended())));
+  // On paper there is no scrolling to a chart: all are drawn, those of another tab excepted.
+  const rest = async () => {
+    await feed.want([...known].filter(card => !isRead(card) && card.checkVisibility()).map(card => card.dataset.panel));
+    await drawRead();
+  };
+  document.addEventListener("drawall", ({detail}) => detail.push(rest()));
+  document.addEventListener("drawread", drawRead);
   const show = card => {
     shown.add(card);
-    if (feed.get(card.dataset.panel)) drawCard(card, feed, view, ended());
+    if (isRead(card)) drawCard(card, feed, view, ended());
     else feed.want([card.dataset.panel]);
   };
   return {
-    watch: cards => cards.forEach(card => watcher.observe(card)),
-    drop: card => { watcher.unobserve(card); shown.delete(card); },
+    watch: cards => cards.forEach(card => { known.add(card); watcher.observe(card); }),
+    // One small reply after the other; cards of logged values, of which there may be thousands, wait to be seen.
+    ahead: async () => {
+      for (const card of known) if (!isRead(card) && !card.dataset.key) await feed.want([card.dataset.panel]);
+    },
+    drop: card => { watcher.unobserve(card); shown.delete(card); known.delete(card); },
     shownIds: () => [...new Set([...shown].map(card => card.dataset.panel))],
     change: (card, id) => {
       card.dataset.panel = id;
       delete card.dataset.drawnStep;
       if (shown.has(card)) show(card);
     },
-    outdate: () => shown.forEach(card => { delete card.dataset.drawnStep; }),
+    outdate: () => known.forEach(card => { delete card.dataset.drawnStep; }),
     isDrawn: id => [...shown].some(card => card.dataset.panel === id && card.dataset.drawnStep),
     // Every chart by steps shows the holes.
     shownByStep: () => [...new Set([...shown].map(card => card.dataset.panel))].filter(id => kind(id) !== "device"),

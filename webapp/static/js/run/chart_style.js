@@ -25,8 +25,9 @@ export const hatch = color =>
 export const note = options =>
   ({showarrow: false, font: {size: 11, color: token("c-tick"), family: token("font")}, ...options});
 
-// Axis numbers that fit the values: 2 400, 12, 0.31, 1.5e-5.
-export function tickFormat(span) {
+// Axis numbers that fit the values and the margin: 2 400, 12, 0.31, 1.5e-5, 1.8G. `most`: the largest value shown.
+export function tickFormat(span, most = span) {
+  if (Math.abs(most) >= 1e5) return ".4~s";
   if (!(span > 0)) return ".3~g";
   if (span >= 8) return ",.0f";
   if (span >= 0.8) return ".1f";

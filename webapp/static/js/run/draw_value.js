@@ -14,7 +14,7 @@ export function drawValue(element, panel, view) {
   const all = [...Object.values(raw), ...(min ? [min, max] : [])].flat();
   const range = withGhosts(spanOf(all, all).range, panel);
   const span = range[1] - range[0];
-  const format = tickFormat(span);
+  const format = tickFormat(span, Math.max(...range.map(Math.abs)));
   const style = layout({margin: {l: format.endsWith("e") ? 60 : 44}, xaxis: {...bySteps(), range: view.range, nticks: 5},
     yaxis: {range, tickformat: format, hoverformat: span < 8 ? ".4~g" : ",.4~g"}});
   mark(Object.assign(style, nonfinite(panel)), view);

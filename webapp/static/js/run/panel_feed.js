@@ -2,7 +2,7 @@
 import {ask} from "./ask.js";
 import {fits, keepNewest, merge} from "./panel_merge.js";
 
-const FIRST = 3, MANY = 30, LONGEST = 6000; // panels per request, and characters: proxies refuse long addresses
+const FIRST = 1, MANY = 30, LONGEST = 6000; // panels per request, and characters: proxies refuse long addresses
 const MOST_X = 2500, HOLES = "holes";
 const REREAD_MS = 4000; // a shown panel that frames do not carry is read again this often while frames arrive
 
@@ -12,21 +12,21 @@ const addressed = id => encodeURIComponent(encodeURIComponent(id));
 export function panelFeed(config, view, redraw) {
   const panels = new Map(), readAt = new Map(), wanted = new Set();
   const early = new Map(); // id -> one list for each read under way, of the deltas that came meanwhile
-  let asked = false, age = 0, begins = [];
+  let asked = null, age = 0, begins = [], first = null;
 
+  // Resolves once they are read, or could not be.
   const want = ids => {
     ids.forEach(id => wanted.add(id));
-    if (asked || !wanted.size) return;
-    asked = true;
-    queueMicrotask(readAll);
+    if (wanted.size) asked ??= Promise.resolve().then(readAll);
+    return asked;
   };
   const readAll = async () => {
-    asked = false;
+    asked = null;
     const ids = [...wanted];
     wanted.clear();
-    // The first ones come alone, so that the top of the page is drawn while the rest is read.
-    const first = panels.size ? 0 : Math.min(FIRST, ids.length);
-    if (first) await read(ids.splice(0, first), age);
+    // The first one comes alone, and all others wait for it: the top of the page is drawn while they are read.
+    first ??= read(ids.splice(0, FIRST), age);
+    await first;
     while (ids.length) await read(ids.splice(0, fitting(ids)), age);
   };
   const fitting = ids => {

@@ -1,6 +1,6 @@
 // The page of a sweep: the value of each run, and the curves; read again while the sweep goes on and somebody looks.
 import {ask} from "../run/ask.js";
-import {layout, onThemeChange, plot, tickFormat, token} from "../run/chart_style.js";
+import {bySteps, layout, onThemeChange, plot, tickFormat, token} from "../run/chart_style.js";
 
 const AGAIN_MS = 5000;
 const place = document.querySelector("[data-sweep-charts]");
@@ -29,20 +29,20 @@ function drawValues({goal, values, best}) {
       text: values.x.map((number, i) => early[i] ? `${runWord(number)}, ${words.earlyWord}` : runWord(number)),
       marker: {size: 7, color: token("c-quiet"), symbol: early.map(one => one ? "circle-open" : "circle")},
       hovertemplate: "%{text}: %{y:.6~g}<extra></extra>"},
-  ], layout({margin: {l: 56}, hovermode: "closest", xaxis: {title: {text: words.runWord.replace(" {n}", ""), standoff: 4}, tickformat: ",d",
+  ], layout({margin: {l: 56}, hovermode: "closest", xaxis: {tickformat: ",d", tickprefix: runWord(""), showtickprefix: "first",
       ...(values.x.length <= FEW ? {dtick: 1} : {})},
     yaxis: {tickformat: tickFormat(span(values.y))}}));
 }
 
-function drawCurves({goal, curves}) {
+function drawCurves({curves}) {
   const lines = curves.map(({number, state, x, y}, i) => {
     const best = i === curves.length - 1;
     return {type: "scatter", mode: "lines", x, y, name: runWord(number), opacity: best ? 1 : 0.6,
       line: {color: token(best ? "accent" : "c-quiet"), width: best ? 2 : 1, dash: state === "early" ? "dot" : "solid"},
       hovertemplate: `${runWord(number)}: %{y:.6~g}<extra></extra>`};
   });
-  return plot(plots.curves, lines, layout({margin: {l: 56}, hovermode: "closest", xaxis: {title: {text: words.stepWord, standoff: 4}},
-    yaxis: {tickformat: tickFormat(span(curves.flatMap(({y}) => y))), title: {text: goal, standoff: 4}}}));
+  return plot(plots.curves, lines, layout({margin: {l: 56}, hovermode: "closest", xaxis: bySteps(),
+    yaxis: {tickformat: tickFormat(span(curves.flatMap(({y}) => y)))}}));
 }
 
 const span = values => Math.max(...values) - Math.min(...values);
