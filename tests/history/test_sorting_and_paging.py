@@ -81,6 +81,12 @@ def test_a_cursor_that_does_not_fit_shows_the_first_page(ana: User, cursor: str)
 
 
 @pytest.mark.usefixtures("runs")
+def test_a_cursor_whose_value_its_order_cannot_have_shows_the_first_page(ana: User) -> None:
+    for order in ("-steps", "-duration"):
+        assert page(search(ana), 'older.0.1."x"', 3, order).rows == page(search(ana), "", 3, order).rows
+
+
+@pytest.mark.usefixtures("runs")
 def test_a_cursor_of_another_order_is_no_error(ana: User) -> None:
     cursor = page(search(ana), "", 3, "config.lr").older
     assert page(search(ana), cursor, 3, "name").total == 6

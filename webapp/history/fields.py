@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import DurationField, ExpressionWrapper, F, Q
-from django.db.models.expressions import Combinable
-from django.db.models.functions import Coalesce, Now
+from django.db.models import Q
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -40,11 +38,6 @@ class Field:
     about: str | Promise
     condition: Callable[[Term, Asker], Q]
     ops: tuple[str, ...] = (":",)
-
-
-def run_took() -> Combinable:
-    """How long a run ran, or has run so far."""
-    return ExpressionWrapper(Coalesce(F("ended_at"), Now()) - F("started_at"), output_field=DurationField())
 
 
 def _status(term: Term, asker: Asker) -> Q:
@@ -120,7 +113,7 @@ def _number(place: str) -> Callable[[Term, Asker], Q]:
 
 
 def _duration(term: Term, asker: Asker) -> Q:
-    return matching.numbers(term, "took", read=matching.span)  # type: ignore[arg-type]
+    return matching.numbers(term, "took", read=lambda asked: round(matching.span(asked).total_seconds() * 1000))
 
 
 def _steps(term: Term, asker: Asker) -> Q:

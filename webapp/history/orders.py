@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from django.db.models import F, Q, QuerySet
 
-from webapp.history.fields import run_took
 from webapp.history.models import ConfigValue, Key, Kind, MetricValue
 from webapp.history.numbered import Numbered, numbered
+from webapp.history.took import Took
 from webapp.runs.models import Run
 
 NEWEST = "-created"
@@ -58,7 +58,7 @@ def bands(runs: QuerySet[Run], word: str = NEWEST) -> list[Band]:
     if place is None:
         return bands(runs)
     if bare == "duration":
-        runs = runs.annotate(took=run_took())
+        runs = runs.annotate(took=Took())
     if bare in _NULLABLE:
         missing = Q(**{f"{'started_at' if bare == 'duration' else place}": None})
         return [Band(runs.exclude(missing), place, down), _newest(runs.filter(missing))]

@@ -96,8 +96,6 @@ def _written(towards: str, number: int, run: Run, ordered: list[Band]) -> str:
     kind, plain = "", value
     if isinstance(value, datetime):
         kind, plain = "t", (value - _EPOCH) // _MICRO
-    elif isinstance(value, timedelta):
-        kind, plain = "d", value // _MICRO
     return f"{towards}.{number}.{run.pk}.{kind}{json.dumps(plain, ensure_ascii=False)}"
 
 
@@ -106,23 +104,22 @@ def _read(cursor: str, ordered: list[Band]) -> _Cursor | None:
     fits = towards in ("newer", "older") and number.isdecimal() and pk.isdecimal() and len(pk) <= 18
     if not fits or len(cursor) > _LONGEST_CURSOR or len(number) > 1 or int(number) >= len(ordered):
         return None
+    band = ordered[int(number)]
     try:
-        return _Cursor(towards, int(number), int(pk), _value(value, ordered[int(number)].place))
+        found = _Cursor(towards, int(number), int(pk), _value(value, band.place))
+        band.runs.filter(**{band.place: found.value})  # refuses what the place cannot hold; nothing is read
+        return found
     except (ValueError, TypeError, OverflowError, RecursionError):
         return None
 
 
 def _value(text: str, place: str) -> Any:
     kind = text[:1]
-    value = json.loads(text[1:] if kind in ("t", "d") else text)
-    is_time, is_span = place == "created_at", place == "took"
-    if (kind == "t") != is_time or (kind == "d") != is_span or not isinstance(value, int | float | str):
+    value = json.loads(text[1:] if kind == "t" else text)
+    if (kind == "t") != (place == "created_at") or not isinstance(value, int | float | str):
         raise ValueError(text)
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(text)
     if isinstance(value, int) and abs(value) >= 1 << 63:
         raise ValueError(text)
-    if kind in ("t", "d"):
-        span = timedelta(microseconds=int(value))
-        return _EPOCH + span if kind == "t" else span
-    return value
+    return _EPOCH + timedelta(microseconds=int(value)) if kind == "t" else value

@@ -7,11 +7,12 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from webapp.accounts.models import User
-from webapp.history.fields import Asker, run_took
+from webapp.history.fields import Asker
 from webapp.history.grammar import parse
 from webapp.history.matching import NOTHING
 from webapp.history.meaning import meaning
 from webapp.history.terms import Part, terms_in
+from webapp.history.took import Took
 from webapp.projects import access
 from webapp.runs.models import Run
 from webapp.runs.status_words import STATUS_WORDS
@@ -30,7 +31,7 @@ def search(
     asked = parse(text)
     runs = access.visible(Run.objects.all(), user).filter(_kept(asked, now - UNDO_FOR))
     if any(term.key == "duration" for term in terms_in(asked)):
-        runs = runs.annotate(took=run_took())
+        runs = runs.annotate(took=Took())
     runs = runs.filter(meaning(asked, Asker(user.pk, now)))
     if status:
         runs = runs.filter(STATUS_WORDS.get(status, NOTHING))
