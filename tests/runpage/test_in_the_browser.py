@@ -153,13 +153,16 @@ def test_a_run_that_is_deleted_while_it_streams_leads_to_not_found(shown: Shown,
     complaints.expected("404")
 
 
+_READ_LATE = {"ledger": "[data-test=ledger-finding]", "config": "[data-test=ranks]"}
+
+
 @pytest.mark.parametrize("width", [390, 1920])
 def test_the_page_does_not_scroll_sideways(shown: Shown, width: int) -> None:
     shown.page.set_viewport_size({"width": width, "height": 844})
     for tab in ("metrics", "logs", "events", "ledger", "config"):
         shown.page.locator(f'.tabs [data-tab-link="{tab}"]').click()
-        if tab == "ledger":
-            expect(shown.page.locator("[data-test=ledger-finding]")).to_be_visible()
+        if tab in _READ_LATE:
+            expect(shown.page.locator(_READ_LATE[tab])).to_be_visible()
         shown.page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
 
 
@@ -172,6 +175,8 @@ OVERLAPPING_READS = """async () => {
   const view = {query: () => ({}), span: () => null};
   const feed = panelFeed({urls: {panels: "/panels"}, attempt: 1}, view, () => {});
   const came = x => feed.apply({step_time: {id: "step_time", x: [x], columns: {median: [x]}, of: 1, points: 1}}, []);
+  feed.want(["phases"]); await turns(); // all others wait for the first read
+  answers.shift()([0]); await turns();
   feed.want(["step_time"]); await turns();
   feed.want(["step_time"]); await turns();
   answers[0]([0, 1]); await turns();

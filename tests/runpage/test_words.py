@@ -111,7 +111,7 @@ def test_config_has_the_command_of_each_node_and_no_secret(client: Client, attem
     Attempt.objects.update(master_addr="10.0.0.1", master_port=29501)
     facts = {"sees": ["step", "forward"], "cannot_see": {"exposed_comm": "this torch has no timers"}}
     RankState.objects.filter(rank=0).update(facts=facts)
-    text = page(client, attempt)
+    text = page(client, attempt, "config")
     assert "--node-rank=1" in text
     assert "--master-port=29501" in text
     assert "visible" in text

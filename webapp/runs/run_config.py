@@ -28,18 +28,26 @@ MOST_RANKS = 64  # in the table; of more, those that failed come first
 def tables(run: Run, attempt: Attempt) -> dict[str, Any]:
     """Rows for templates/runs/run/config.html. Secrets are named, never shown."""
     spec = RunSpec.stored(run.spec)
-    parts = list(attempt.parts.all())
-    names = {part.node_rank: part.node_name for part in parts}
-    ranks = list(attempt.ranks.all())
-    shown = sorted(ranks, key=lambda rank: not (rank.exit_code or rank.exit_signal))[:MOST_RANKS]
+    parts = list(attempt.parts.select_related("node"))
     return {
         "spec_rows": [*_spec_rows(spec), *_measuring(attempt)],
         "commands": [(part.node_name, _command(spec, attempt, part)) for part in parts] or [("", shown_command(spec))],
         "environment": sorted(spec.env.items()),
         "secret_names": sorted(spec.secret_names),
         "node_rows": [_node_row(part) for part in parts],
-        "rank_rows": [(rank, names.get(rank.node_rank, ""), *_sight(rank)) for rank in shown],
-        "rank_count": len(ranks),
+        **rank_table(attempt),
+    }
+
+
+def rank_table(attempt: Attempt) -> dict[str, Any]:
+    """Rows for templates/runs/run/ranks.html."""
+    names = dict(attempt.parts.values_list("node_rank", "node_name"))
+    exits = attempt.ranks.values_list("rank", "exit_code", "exit_signal")
+    wanted = [rank for rank, _code, _signal in sorted(exits, key=lambda row: (not any(row[1:]), row[0]))[:MOST_RANKS]]
+    found = {rank.rank: rank for rank in attempt.ranks.filter(rank__in=wanted).defer("traceback", "gaps")}
+    return {
+        "rank_rows": [(found[k], names.get(found[k].node_rank, ""), *_sight(found[k])) for k in wanted if k in found],
+        "rank_count": len(exits),
     }
 
 
@@ -104,7 +112,7 @@ def _sight(rank: RankState) -> tuple[list[str], list[tuple[str, str]]]:
 
 def _measuring(attempt: Attempt) -> list[tuple[str, str]]:
     """What the probe costs the training threads, by its own clock: the median rank."""
-    told = [(rank.facts.get("probe_us"), rank.facts.get("step_us")) for rank in attempt.ranks.all()]
+    told = attempt.ranks.values_list("facts__probe_us", "facts__step_us")
     costs = [float(us) for us, _step in told if isinstance(us, int | float)]
     if not costs:
         return []

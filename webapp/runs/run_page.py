@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Sum
 from django.utils import timezone
@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from webapp.language.numerals import numeral
 from webapp.runs import looks, pace, wording
-from webapp.runs.models import Attempt, Outcome, RankState, Run, RunEvent, Status
+from webapp.runs.models import Attempt, Outcome, Run, RunEvent, Status
 from webapp.runs.templatetags.figures import duration, ms
 from webapp.telemetry.models import Metric, Parked
 
@@ -44,9 +44,18 @@ class Fact:
         return duration(self.age, "short")
 
 
+class _Rank(NamedTuple):
+    """What the page counts of each rank: columns alone, for there may be a thousand."""
+
+    started_at: datetime | None
+    exited_at: datetime | None
+    exit_code: int | None
+    dropped: dict[str, object]
+
+
 def parts(run: Run, attempt: Attempt, *, can_edit: bool) -> dict[str, Any]:
     """Everything that templates/runs/run/parts.html draws."""
-    ranks = list(attempt.ranks.all())
+    ranks = [_Rank(*row) for row in attempt.ranks.values_list(*_Rank._fields)]
     nodes = list(attempt.parts.all())
     look, health = looks.look(attempt), looks.health(run) if _health_counts(run, attempt) else None
     return {
@@ -60,12 +69,11 @@ def parts(run: Run, attempt: Attempt, *, can_edit: bool) -> dict[str, Any]:
         "stop_until": _stop_until(run, attempt),
         "facts": facts(run, attempt),
         "nodes": nodes,
-        "ranks": ranks,
         "marks": _marks(run, attempt),
         "ranks_say": _ranks_say(run, attempt, ranks),
         "progress": progress(run, attempt),
         "telemetry": telemetry(attempt, ranks),
-        "banner": banner(attempt, ranks),
+        "banner": banner(attempt),
         "cleanup": wording.cleanup_sentence(attempt),
         "events": _events(run),
     }
@@ -95,7 +103,7 @@ def progress(run: Run, attempt: Attempt) -> dict[str, Any]:
     return {"done": done, "total": total, "share": share, "left": left, "speed": speed, **texts}
 
 
-def telemetry(attempt: Attempt, ranks: list[RankState]) -> dict[str, int]:
+def telemetry(attempt: Attempt, ranks: list[_Rank]) -> dict[str, int]:
     """What was stored, and what is missing: dropped on the way (the sender counted it) or parked (unreadable)."""
     stored = Metric.objects.filter(attempt=attempt).aggregate(points=Sum("points"), metrics=Count("pk"))
     return {
@@ -106,7 +114,7 @@ def telemetry(attempt: Attempt, ranks: list[RankState]) -> dict[str, int]:
     }
 
 
-def banner(attempt: Attempt, ranks: list[RankState]) -> dict[str, Any] | None:
+def banner(attempt: Attempt) -> dict[str, Any] | None:
     """What stands out: why it waits, or how it ended badly, with the first failing rank's traceback and what to do."""
     if attempt.status == Status.QUEUED:
         return {"tone": "info", "shape": "s-queue", "head": wording.waits_sentence(attempt)}
@@ -116,7 +124,7 @@ def banner(attempt: Attempt, ranks: list[RankState]) -> dict[str, Any] | None:
     ):
         return None
     failed = attempt.outcome in (Outcome.FAILED, Outcome.LOST)
-    guilty = next((rank for rank in ranks if rank.rank == attempt.detail.get("rank")), None)
+    guilty = attempt.ranks.filter(rank=attempt.detail.get("rank")).first()
     return {
         "tone": "crit" if failed else "info",
         "shape": "s-fail" if failed else "s-stop",
@@ -149,7 +157,7 @@ def _marks(run: Run, attempt: Attempt) -> list[str]:
     return pace.of_run(run) if attempt.number == run.attempt_count else []
 
 
-def _ranks_say(run: Run, attempt: Attempt, ranks: list[RankState]) -> str:
+def _ranks_say(run: Run, attempt: Attempt, ranks: list[_Rank]) -> str:
     live = sum(rank.started_at is not None and rank.exited_at is None for rank in ranks)
     if attempt.status == Status.QUEUED:
         return _("not placed yet")
@@ -162,7 +170,7 @@ def _ranks_say(run: Run, attempt: Attempt, ranks: list[RankState]) -> str:
     return ngettext("one rank, live", "all live", len(ranks))
 
 
-def _ended_ranks_say(ranks: list[RankState]) -> str:
+def _ended_ranks_say(ranks: list[_Rank]) -> str:
     if not any(rank.started_at or rank.exited_at for rank in ranks):
         return _("never started")
     good = sum(rank.exit_code == 0 for rank in ranks)

@@ -19,7 +19,7 @@ from webapp.audit.models import Verb
 from webapp.history.bulk import UNDO
 from webapp.projects import access
 from webapp.projects.models import Role
-from webapp.runs import asked, lifecycle, queries, run_config, run_page
+from webapp.runs import asked, lifecycle, queries, run_page
 from webapp.runs.models import Attempt, Run, Status
 from webapp.runs.run_words import WORDS
 
@@ -45,8 +45,7 @@ def header(request: HttpRequest, uid: str) -> HttpResponse:
     user = signed_in(request)
     run = queries.run_for(user, uid, Role.VIEWER)
     attempt = asked.attempt_of(run, request.GET)
-    can_edit = access.allows(user, run.project, Role.EDITOR)
-    context = run_page.parts(run, attempt, can_edit=can_edit) | run_config.tables(run, attempt)
+    context = run_page.parts(run, attempt, can_edit=access.allows(user, run.project, Role.EDITOR))
     return render(request, "runs/run/parts.html", context)
 
 
@@ -87,8 +86,7 @@ def page_context(
     run.refresh_from_db()
     attempt = asked.attempt_of(run, request.GET)
     chosen = attempt.number if asked.names_attempt(request.GET) else None  # None: the charts show all attempts
-    context = run_page.parts(run, attempt, can_edit=can_edit) | run_config.tables(run, attempt)
-    return context | {
+    return run_page.parts(run, attempt, can_edit=can_edit) | {
         "words": WORDS,
         "config": _for_scripts(run, attempt, cursor, address) | {"all": chosen is None},
         "chosen": chosen,
@@ -109,7 +107,7 @@ def _for_scripts(run: Run, attempt: Attempt, cursor: str, address: Callable[[str
         "cursor": cursor,
         "urls": {
             **{name: address(name) for name in ("panels", "keys", "logs", "live", "notes", "artifacts")},
-            **{name: of_attempt(name) for name in ("header", "ledger", "provenance")},
+            **{name: of_attempt(name) for name in ("header", "ledger", "config", "provenance")},
         },
     }
 

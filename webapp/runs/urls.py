@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from webapp.runs import launch_views, ledger_views, log_views, panel_views, run_views, views
+from webapp.runs import config_views, launch_views, ledger_views, log_views, panel_views, run_views, views
 
 app_name = "runs"
 urlpatterns = [
@@ -12,6 +12,7 @@ urlpatterns = [
     path("launch/slots", launch_views.slots, name="slots"),
     path("runs/<str:uid>/", run_views.detail, name="detail"),
     path("runs/<str:uid>/header", run_views.header, name="header"),
+    path("runs/<str:uid>/config", config_views.config, name="config"),
     path("runs/<str:uid>/ledger", ledger_views.ledger, name="ledger"),
     path("runs/<str:uid>/panels", panel_views.panels, name="panels"),
     path("runs/<str:uid>/keys", panel_views.keys, name="keys"),

@@ -21,8 +21,6 @@ from webapp.sharing import lifecycle
 from webapp.sharing.models import ShareLink
 
 Shown = Callable[[HttpRequest, ShareLink], HttpResponseBase]
-# Settings may hold what nobody meant to publish, and events name people.
-_OF_THE_TEAM = {"spec_rows", "commands", "environment", "secret_names", "node_rows", "events"}
 ByToken = Callable[[HttpRequest, str], HttpResponseBase]
 
 
@@ -52,6 +50,7 @@ def page(request: HttpRequest, link: ShareLink) -> HttpResponse:
         return reverse(f"sharing:{name}", args=[secret]) if name in shown else ""
 
     context = run_views.page_context(request, link.run, address)
+    context |= run_config.rank_table(context["attempt"])
     lifecycle.note_opened(link)
     return render(request, "sharing/page.html", _for_guests(context, link))
 
@@ -60,7 +59,7 @@ def page(request: HttpRequest, link: ShareLink) -> HttpResponse:
 def header(request: HttpRequest, link: ShareLink) -> HttpResponse:
     """The page's words again."""
     attempt = asked.attempt_of(link.run, request.GET)
-    context = run_page.parts(link.run, attempt, can_edit=False) | run_config.tables(link.run, attempt)
+    context = run_page.parts(link.run, attempt, can_edit=False) | run_config.rank_table(attempt)
     return render(request, "sharing/parts.html", _for_guests(context, link))
 
 
@@ -106,7 +105,7 @@ async def live(request: HttpRequest, token: str) -> HttpResponseBase:
 
 def _for_guests(context: dict[str, Any], link: ShareLink) -> dict[str, Any]:
     """What the team alone may read is taken out here, so that no template can show it."""
-    shown = {name: value for name, value in context.items() if name not in _OF_THE_TEAM}
+    shown = {name: value for name, value in context.items() if name != "events"}  # they name people
     if shown["banner"] is not None:
         kept = {"rank": None, "traceback": ""} if not link.with_logs else {}
         shown["banner"] = shown["banner"] | {"check": None} | kept

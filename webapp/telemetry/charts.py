@@ -1,6 +1,7 @@
 """The panels of a run's page: reads the window, then `panels.py` makes the numbers and the sentence."""
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 
 from webapp.runs.models import Attempt, AttemptNode
 from webapp.telemetry import heat_panel, holes, panels, value_panels
@@ -15,6 +16,7 @@ from webapp.telemetry.thinning import Line
 from webapp.telemetry.units import is_of_nodes
 
 _ROWS_PER_PIXEL = 4
+_MOST_CELLS = 1_250_000  # steps x ranks of one metric: 1,000 steps of 1,024 ranks are read as they are
 _GHOST_WIDTH = 200
 METRIC_OF_HEAT = {
     "step": STEP,
@@ -35,6 +37,8 @@ class Charts:
     def __init__(self, reader: Reader | RunReader, lo: int | None, hi: int | None, width: int) -> None:
         self.reader, self.attempt, self.lo, self.hi, self.draw = reader, reader.attempt, lo, hi, Draw(width)
         self._read: dict[str, Series] = {}
+        self._ranks: dict[str, list[Rank]] = {}
+        self._most_rows = min(width * _ROWS_PER_PIXEL, _MOST_CELLS // max(1, reader.attempt.world_size))
 
     def panel(self, panel_id: str) -> Panel:
         """See the module's `panel`."""
@@ -63,11 +67,11 @@ class Charts:
 
     def _phases(self) -> Panel:
         parts = {phase: self._series(f"phase/{phase}") for phase in panels.PHASES}
-        return panels.phases(parts, late_rank(self._ranked(LOCAL)), self._step(), self.draw) | self._ghosts(STEP)
+        return panels.phases(parts, late_rank(self._ranked(LOCAL)), self._step, self.draw) | self._ghosts(STEP)
 
     def _comm(self) -> Panel:
         late = late_rank(self._ranked(LOCAL))
-        return panels.comm(self._series(TRANSFER), self._series(WAIT), late, self._step(), self.draw)
+        return panels.comm(self._series(TRANSFER), self._series(WAIT), late, self._step, self.draw)
 
     def _busbw(self) -> Panel:
         return panels.busbw(self._series(BUSBW), self.draw)
@@ -78,25 +82,28 @@ class Charts:
     def _heat(self, phase: str) -> Panel:
         name = METRIC_OF_HEAT[phase]
         whole = self.reader.series(name, max_rows=128)
-        ground = Ground(middle_of(whole.values), noise_of(whole.values), self._step(), groups_of(self.attempt))
+        ground = Ground(middle_of(whole.values), noise_of(whole.values), self._step, groups_of(self.attempt))
         return heat_panel.heat(phase, self._series(name), self._ranked(name), ground, self.draw.width)
 
     def _ghosts(self, name: str, line_of: Callable[[Series], Line] = median_line) -> Panel:
         """What attempts did of a metric that a later one did again; nothing on an attempt's own page."""
         if isinstance(self.reader, Reader):
             return {}
-        found = self.reader.ghosts(name, self.lo, self.hi, _GHOST_WIDTH * _ROWS_PER_PIXEL)
+        found = self.reader.ghosts(name, self.lo, self.hi, min(self._most_rows, _GHOST_WIDTH * _ROWS_PER_PIXEL))
         return {"ghosts": [ghost(number, series, line_of(series), _GHOST_WIDTH) for number, series in found]}
 
+    @cached_property
     def _step(self) -> float:
         return middle_of(self._series(STEP).values)
 
     def _ranked(self, name: str) -> list[Rank]:
-        return ranked_lately(self._series(name), self._step())
+        if name not in self._ranks:
+            self._ranks[name] = ranked_lately(self._series(name), self._step)
+        return self._ranks[name]
 
     def _series(self, name: str) -> Series:
         if name not in self._read:
-            self._read[name] = self.reader.series(name, self.lo, self.hi, self.draw.width * _ROWS_PER_PIXEL)
+            self._read[name] = self.reader.series(name, self.lo, self.hi, self._most_rows)
         return self._read[name]
 
 

@@ -4,9 +4,9 @@
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from webapp.runs.models import Attempt, RankState, Status
+from webapp.runs.models import Attempt, Status
 from webapp.telemetry.models import Parked
 from webapp.telemetry.points import Points
 from webapp.telemetry.presence import Span, Stored, stored_steps
@@ -32,6 +32,18 @@ class Told:
     gaps: tuple[Gap, ...] = ()
     behind: str = UNKNOWN
     between: str = UNKNOWN
+
+
+class _State(NamedTuple):
+    """What is read of a rank: columns, for there may be a thousand. `facts__dropped`: as its probe counts."""
+
+    rank: int
+    node_rank: int
+    made: int | None
+    sent: int | None
+    dropped: dict[str, int]
+    gaps: list[Gap]
+    facts__dropped: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +73,7 @@ def account(told: Told, stored: Stored) -> Account:
 
 def accounts(attempt: Attempt, young: dict[str, Points] | None = None) -> dict[int, Account]:
     """By rank, with steps numbered from 0. `young`: as a `Reader` takes it."""
-    states = list(attempt.ranks.all())
+    states = [_State(*row) for row in attempt.ranks.values_list(*_State._fields)]
     found = stored_steps(Reader(attempt, first_step=0, young=young), [state.rank for state in states])
     unseen = _Unseen(attempt)
     return {state.rank: account(unseen.told(state), found[state.rank]) for state in states}
@@ -101,14 +113,14 @@ class _Unseen:
         self._parts = {part.node_rank: part for part in attempt.parts.all()}
         self._parked = set(Parked.objects.filter(attempt=attempt).values_list("node_uid", flat=True))
 
-    def told(self, state: RankState) -> Told:
+    def told(self, state: _State) -> Told:
         gaps = tuple((first, last, _word(reason)) for first, last, reason in state.gaps)
         dropped, lost = state.dropped.get(STEPS, 0), _lost_in_the_rank(state)
         unplaced = dropped - sum(last - first + 1 for first, last, _reason in gaps) > 0
         why = self._dropped_word(state.rank) if unplaced else UNREADABLE if lost else self._left(state)
         return Told(state.made, state.sent, dropped, lost, gaps, self._behind(state, why), why)
 
-    def _behind(self, state: RankState, why: str) -> str:
+    def _behind(self, state: _State, why: str) -> str:
         part = self._parts.get(state.node_rank)
         if part is None or part.finished_at is not None:
             return why
@@ -116,7 +128,7 @@ class _Unseen:
             return NODE_LOST
         return why if self.attempt.status == Status.ENDED else PENDING
 
-    def _left(self, state: RankState) -> str:
+    def _left(self, state: _State) -> str:
         part = self._parts.get(state.node_rank)
         return PARKED if part is not None and part.node_uid in self._parked else UNKNOWN
 
@@ -131,8 +143,8 @@ def _word(reason: str) -> str:
     return UNREADABLE if reason == STEPS else reason
 
 
-def _lost_in_the_rank(state: RankState) -> int:
+def _lost_in_the_rank(state: _State) -> int:
     """Steps that never became records, as the probe counts them."""
-    told = state.facts.get("dropped")
+    told = state.facts__dropped
     count = told.get(STEPS) if isinstance(told, dict) else 0
     return count if isinstance(count, int) and count > 0 else 0

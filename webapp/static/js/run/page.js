@@ -18,6 +18,7 @@ import {viewWindow} from "./view_window.js";
 
 const FACTS_MS = 2000; // while numbers come, speed, progress and ages are read again this often
 const FILLED_MS = 2000; // a hole that is being filled is read again this often
+const AHEAD_MS = 4000; // a run that is over: what is further down is read after this, to be there when it is printed
 const LINGER_MS = 3000; // a run that ended: time for its last frames before the stream closes
 const config = JSON.parse(document.getElementById("run-config").textContent);
 let state = {}, stream = null, ending = null, filling = null;
@@ -34,6 +35,7 @@ const logs = logPane(config);
 const devices = deviceCard(cards);
 const values = valueCards(config, cards, devices);
 const ledger = lateTab(config.urls.ledger, () => state.status !== "ended", "[data-ledger-none]");
+const settings = lateTab(config.urls.config, () => state.status !== "ended", "[data-config-none]");
 const madeOf = lateTab(config.urls.provenance, () =>
   state.status !== "ended" && document.querySelector("[data-made-waits]"), "[data-made-none]");
 const artifacts = lateTab(config.urls.artifacts, () => false, "[data-artifacts-none]");
@@ -69,6 +71,7 @@ function drawEnd() {
   values.read();
   logs.refresh();
   ledger.read();
+  settings.read();
   parts.soon();
 }
 
@@ -89,6 +92,7 @@ feed.want(["step_time", "phases", "holes"]); // before the browser has laid out 
 tabs(document.getElementById("run-page"), name => {
   ledger.shown(name === "ledger");
   notes.shown(name === "notes");
+  settings.shown(name === "config");
   madeOf.shown(name === "config");
   artifacts.shown(name === "artifacts");
 });
@@ -110,3 +114,4 @@ document.querySelector("[data-attempts]")?.addEventListener("change", event =>
   location.assign(`${location.pathname}${event.target.value && `?attempt=${event.target.value}`}${location.hash}`));
 setInterval(countDown, 500);
 if (config.live) stream = follow(config.urls.live, config.cursor, onFrame);
+else setTimeout(cards.ahead, AHEAD_MS);
