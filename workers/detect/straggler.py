@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from math import comb
 
 import numpy as np
 
@@ -22,7 +23,7 @@ STRETCHES = 4  # of the newest steps, in each of which it must be late: what pas
 _STRETCH = 12  # steps
 _ERROR_OF_MEDIAN = 1.253 * 1.4826  # of a median absolute deviation, and divided by the root of the number
 SOLE = 0.6  # of the late steps must be of the same rank, else the lateness wanders
-SOLE_OF_TWO = 0.9  # since each of two has half of them by chance
+BY_CHANCE = 1e-5  # that so many of the late steps would be of this rank, if each rank's turn came equally often
 WANDERS = 0.8  # of the newest 20 steps are late by somebody
 _WANDER_STEPS = 20
 _WANDERS_FROM = 3  # ranks: of two, each is behind the other half of the time
@@ -119,15 +120,27 @@ def _with_little(late: Excess) -> Excess:
 
 def _now_and_then(late: Excess) -> list[int]:
     """Late in some steps, but it is always this one, again and again, and it costs enough on average."""
-    hit, more = late.hit[-LONG:], late.more[-LONG:]
-    anyone = hit.any(axis=1).sum()
+    rows = _long(late.hit.shape[1])
+    hit, more = late.hit[-rows:], late.more[-rows:]
+    anyone = int(hit.any(axis=1).sum())
     if anyone < HITS_LONG:
         return []
     count = hit.sum(axis=0)
     cost = np.where(hit, more, 0.0).sum(axis=0)
-    worth = cost >= SHARE * np.nansum(late.typical[-LONG:])
-    sole = SOLE if hit.shape[1] > 2 else SOLE_OF_TWO
-    return np.flatnonzero((count >= HITS_LONG) & (count >= sole * anyone) & worth & _recurs(hit)).tolist()
+    worth = cost >= SHARE * np.nansum(late.typical[-rows:])
+    seldom = np.flatnonzero((count >= HITS_LONG) & (count >= SOLE * anyone) & worth & _recurs(hit)).tolist()
+    return [column for column in seldom if _chance(int(count[column]), anyone, count.size) <= BY_CHANCE]
+
+
+def _long(ranks: int) -> int:
+    """Steps. Of two ranks each is the later one half of the time, so that it takes more of them to tell."""
+    return LONG if ranks > 2 else 2 * LONG
+
+
+def _chance(count: int, anyone: int, ranks: int) -> float:
+    """That one rank of `ranks` has `count` or more out of `anyone`."""
+    ways = (comb(anyone, k) * (ranks - 1) ** (anyone - k) for k in range(count, anyone + 1))
+    return sum(ways) / ranks**anyone
 
 
 def _recurs(hit: Bools) -> Bools:
@@ -178,7 +191,7 @@ def _named(table: Table, late: Excess, column: int, together: list[int], on_gpu:
 def _now_and_then_named(table: Table, late: Excess, column: int, on_gpu: bool) -> Finding:
     """Its cost is spread over all steps of the window; it began with the first late one."""
     every = np.zeros(table.steps.size, bool)
-    every[-LONG:] = True
+    every[-_long(table.ranks.size) :] = True
     lost = slowdown(table, late, [column], every)
     first = int(table.steps[np.flatnonzero(late.hit[:, column] & every)[0]])
     return _of_rank(table, late, column, on_gpu=on_gpu, lost=lost, first=first)
