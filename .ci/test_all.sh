@@ -46,8 +46,8 @@ fi
 
 bash .ci/static_checks.sh
 
-# Two halves side by side, since much of each is waiting for processes to start: what starts agents, launchers and the
-# whole product here, everything else in the background, on SQLite and then, where it touches the database, on PostgreSQL.
+# Two halves side by side, since much of each is waiting for processes to start: everything else in the background, and
+# here what starts agents, launchers and the whole product, then the lab, then on PostgreSQL what uses the database.
 with_processes=(tests/agent tests/attach tests/e2e tests/faults tests/ops tests/upgrade)
 with_database=(tests/control tests/telemetry tests/ingest tests/live tests/pages tests/runpage tests/incidents tests/alerts tests/api tests/cli)
 with_database+=(tests/artifacts tests/compare tests/exports tests/history tests/notes tests/provenance tests/reports tests/sharing tests/sweeps)
@@ -67,13 +67,12 @@ tested() {
 }
 
 the_rest() {
-  local failed=0
-  tested rest "$python" -m pytest -q -m "$left_out" tests "${with_processes[@]/#/--ignore=}" --ignore=tests/lab || failed=1
-  if postgres_there; then
-    echo "What touches the database, on PostgreSQL …"
-    tested postgres "$python" -m tests.postgres -q -m "not e2e and not torch and not browser" "${with_database[@]}" || failed=1
-  fi
-  return "$failed"
+  tested rest "$python" -m pytest -q -m "$left_out" tests "${with_processes[@]/#/--ignore=}" --ignore=tests/lab
+}
+
+on_postgres() {
+  echo "What uses the database, on PostgreSQL …"
+  tested postgres "$python" -m tests.postgres -q -m "not e2e and not torch and not browser" "${with_database[@]}"
 }
 
 # The lab's interfaces come and go in a network of its own: a browser ends its requests when the machine's change.
@@ -93,6 +92,7 @@ rest=$!
 echo "What starts processes …"
 tested processes "$python" -m pytest -q -m "$left_out" "${with_processes[@]}" || failed=1
 tested lab in_own_network "$python" -m pytest -q -m "$left_out" tests/lab || failed=1
+if postgres_there; then on_postgres || failed=1; fi
 wait "$rest" || failed=1
 echo "Everything else, on SQLite …"
 cat "$log"

@@ -1,4 +1,4 @@
-"""`python -m tests.postgres ARGS…`: run pytest with ARGS on a PostgreSQL of its own, removed afterwards.
+"""`python -m tests.postgres ARGS…`: pytest with ARGS on a PostgreSQL of its own, for the tests that use a database.
 
 PostgreSQL refuses to run as root, so there it runs as the user `postgres`, which its package makes.
 """
@@ -18,7 +18,9 @@ from pathlib import Path
 def main(arguments: list[str]) -> int:
     with postgres() as url:
         environment = {**os.environ, "DATABASE_URL": url}
-        return subprocess.call([sys.executable, "-m", "pytest", *arguments], env=environment)
+        return subprocess.call(
+            [sys.executable, "-m", "pytest", "-p", "tests.with_database", *arguments], env=environment
+        )
 
 
 @contextmanager
