@@ -18,7 +18,7 @@ setup: .venv/installed
 .venv/installed: pyproject.toml constraints.txt
 	@bash .ci/make_venv.sh $(PYTHON)
 	@echo "Installing packages, a few minutes the first time …"
-	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -c constraints.txt -e '.[dev,export]'
+	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -c constraints.txt -e '.[dev]'
 	@touch $@
 	@echo "Packages are ready in .venv."
 

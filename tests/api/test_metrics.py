@@ -11,6 +11,7 @@ import pytest
 from tests import builders
 from tests.api.asking import Asker, asker, body
 from tests.telemetry.batches import samples, steps, tail, values
+from webapp.api import points as api_points
 from webapp.runs.models import Attempt
 from webapp.telemetry.models import Tail
 from webapp.telemetry.store import compact
@@ -70,6 +71,17 @@ def test_csv_reads_back_as_the_same_numbers(ask: Asker, attempt: Attempt) -> Non
     ]
     one = body(ask.get(f"/runs/{attempt.run.uid}/metrics", name="loss", format="csv", rank=2))
     assert one == b"step,rank,value\n1,2,-2.0\n"
+
+
+def test_long_answers_are_made_in_pieces_that_fit_together(
+    ask: Asker, attempt: Attempt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tail(attempt, 1, values=[values("loss", rank, dict.fromkeys(range(7), 0.5) | {3: math.nan}) for rank in (0, 1)])
+    forms: list[dict[str, Any]] = [{"format": "csv"}, {}, {"rank": 1}]
+    whole = [body(ask.get(f"/runs/{attempt.run.uid}/metrics", name="loss", **form)) for form in forms]
+    monkeypatch.setattr(api_points, "PIECE", 3)
+    assert [body(ask.get(f"/runs/{attempt.run.uid}/metrics", name="loss", **form)) for form in forms] == whole
+    assert whole[0].count(b"\n") == 15
 
 
 def test_names_are_listed_with_unit_axis_and_points(ask: Asker, attempt: Attempt) -> None:

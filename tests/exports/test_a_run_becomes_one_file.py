@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import zipfile
+import zlib
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from tests.telemetry.batches import steps, tail, values
 from webapp.exports import archive, lifecycle, plan
 from webapp.exports.models import Export, State
 from webapp.projects.models import Role
+from webapp.provenance.models import Provenance
 from webapp.runs import secrets
 from webapp.runs.models import Attempt
 from webapp.telemetry.read import series
@@ -42,6 +44,7 @@ def attempt() -> Attempt:
     made = builders.running_attempt(nodes=1, ranks_per_node=2)
     tail(made, 1, steps=[steps([0, 1], [*range(40), *range(50, 100)])], values=[values("a/b: c", 0, {0: 1.5, 7: 2.5})])
     store(made, 1, b"hello\nworld\n")
+    Provenance.objects.create(part=made.parts.get(), commit="c0ffee", diff=zlib.compress(b"+lr = 2"))
     secrets.keep(made.run, {"API_KEY": "very secret words"})
     return made
 
@@ -70,6 +73,8 @@ def test_every_point_the_gaps_and_the_logs_are_in_it_and_secrets_are_not(attempt
     assert b"very secret words" not in every
     assert json.loads(made.read("run.json"))["id"] == attempt.run.uid
     assert json.loads(made.read("attempt-1/ledger.json"))["ranks"]["0"]["gaps"][0][:2] == [40, 49]
+    (told,) = json.loads(made.read("attempt-1/provenance.json"))
+    assert (told["node_rank"], told["commit"], told["diff"]) == (0, "c0ffee", "+lr = 2")
     assert made.read("attempt-1/logs/rank1.log") == b"hello\nworld\n"
     table = pyarrow.parquet.read_table(io.BytesIO(made.read("attempt-1/metrics/part-00000.parquet"))).to_pylist()
     step = [r for r in table if r["metric"] == "phase/step"]

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from trainer_agent.cli.errors import Refused
 from trainer_agent.cli.output import json_option, print_json, wants_json
 from trainer_agent.cli.runs import run_path
 from trainer_agent.cli.server import Server, server
@@ -26,7 +25,8 @@ Row = tuple[str, str, str, int, int, float]
 def export(run: str, output: Path) -> None:
     """Write a run to files.
 
-    They are run.json, events.json, incidents.json and, for each attempt, ledger.json, metrics.parquet and logs.
+    They are run.json, events.json, incidents.json and, for each attempt, ledger.json,
+    provenance.json, metrics.parquet and logs.
     """
     arrow = _arrow()
     source = server()
@@ -43,11 +43,10 @@ def export(run: str, output: Path) -> None:
 
 
 def _arrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise Refused("Parquet needs the package pyarrow: pip install 'paceline[export]'.") from None
+    """Imported late: it takes longer than most commands do."""
+    import pyarrow
+    import pyarrow.parquet
+
     return pyarrow
 
 
@@ -55,7 +54,9 @@ def _attempt(source: Server, arrow: Any, found: dict[str, Any], number: int, fol
     run, nodes = found["id"], found["nodes"]
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     ledger = source.get(run_path(run, "ledger"), attempt=number)
-    files = [_write_json(folder / "ledger.json", ledger), folder / "metrics.parquet"]
+    files = [_write_json(folder / "ledger.json", ledger)]
+    files.append(_write_json(folder / "provenance.json", source.get(run_path(run, "provenance"), attempt=number)))
+    files.append(folder / "metrics.parquet")
     _write_metrics(source, arrow, run, number, files[-1])
     for rank in (*range(-nodes, 0), *map(int, ledger["ranks"])):
         path = folder / "logs" / (f"launcher{-1 - rank}.log" if rank < 0 else f"rank{rank}.log")

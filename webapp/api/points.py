@@ -12,6 +12,7 @@ from webapp.telemetry.read import Reader, Series
 
 WINDOW = 65_536  # indexes read at once
 MOST_WINDOWS = 256  # of a metric whose few points lie far apart
+PIECE = 16_384  # points that become text at once
 Column = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 
@@ -56,10 +57,12 @@ def csv_of(axis: str, parts: Iterable[Series], column: int | None) -> Iterator[b
     for part in parts:
         columns = np.asarray(part.columns, np.int64)
         keep = np.ones(columns.size, bool) if column is None else columns == column
-        row, at = np.nonzero(part.present & keep)
-        cells = (part.index[row].tolist(), columns[at].tolist(), part.values[row, at].tolist())
-        lines = (f"{index},{rank},{_text(value)}\n" for index, rank, value in zip(*cells, strict=True))
-        yield "".join(lines).encode()
+        rows, places = np.nonzero(part.present & keep)
+        for some in _pieces(rows.size):
+            row, at = rows[some], places[some]
+            cells = (part.index[row].tolist(), columns[at].tolist(), part.values[row, at].tolist())
+            lines = (f"{index},{rank},{_text(value)}\n" for index, rank, value in zip(*cells, strict=True))
+            yield "".join(lines).encode()
 
 
 def _column(part: Series, column: int) -> Column:
@@ -73,16 +76,25 @@ def _column(part: Series, column: int) -> Column:
 def _pairs(parts: Iterable[Column], strange: dict[str, str]) -> Iterator[bytes]:
     """`[[index, value], …]`; what JSON cannot say is null and noted in `strange`."""
     yield b"["
-    first = True
+    between = b""
     for index, values in parts:
-        pairs: list[list[Any]] = [list(pair) for pair in zip(index.tolist(), values.tolist(), strict=True)]
-        for position in np.flatnonzero(~np.isfinite(values)).tolist():
-            strange[str(pairs[position][0])] = _text(pairs[position][1])
-            pairs[position][1] = None
-        if pairs:
-            yield (b"" if first else b", ") + json.dumps(pairs)[1:-1].encode()
-            first = False
+        for some in _pieces(index.size):
+            yield between + _pairs_of(index[some], values[some], strange)
+            between = b", "
     yield b"]"
+
+
+def _pairs_of(index: npt.NDArray[np.int64], values: npt.NDArray[np.float64], strange: dict[str, str]) -> bytes:
+    pairs: list[list[Any]] = [list(pair) for pair in zip(index.tolist(), values.tolist(), strict=True)]
+    for position in np.flatnonzero(~np.isfinite(values)).tolist():
+        strange[str(pairs[position][0])] = _text(pairs[position][1])
+        pairs[position][1] = None
+    return json.dumps(pairs)[1:-1].encode()
+
+
+def _pieces(points: int) -> Iterator[slice]:
+    """A number takes many times more room as text and in lists than where it is stored."""
+    return (slice(start, start + PIECE) for start in range(0, points, PIECE))
 
 
 def _text(value: float) -> str:

@@ -9,6 +9,7 @@ from webapp.api.lookup import attempt_named
 from webapp.api.schemas import Failure
 from webapp.provenance import queries
 from webapp.provenance.models import Provenance
+from webapp.runs.models import Attempt
 
 router = Router(tags=["runs"])
 
@@ -37,7 +38,12 @@ class ProvenanceOut(Schema):
 )
 def read(request: HttpRequest, run_id: str, *, attempt: int | None = None) -> list[dict[str, Any]]:
     """Of the newest attempt if none is named."""
-    return [_shape(row) for row in queries.told(attempt_named(request, run_id, attempt))]
+    return of_attempt(attempt_named(request, run_id, attempt))
+
+
+def of_attempt(attempt: Attempt) -> list[dict[str, Any]]:
+    """One document for each node that told of itself."""
+    return [_shape(row) for row in queries.told(attempt)]
 
 
 def _shape(row: Provenance) -> dict[str, Any]:

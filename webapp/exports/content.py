@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 
-from webapp.api import events, incidents, log_bytes, points, shapes
+from webapp.api import events, incidents, log_bytes, points, provenance, shapes
 from webapp.exports.models import Export, Kind
 from webapp.exports.parquet import parquet
 from webapp.exports.plan import Unit, file_names
@@ -46,6 +46,7 @@ class Content:
     def _about_attempt(self, archive: zipfile.ZipFile, unit: Unit) -> None:
         reader = self._read(unit)
         _json(archive, f"{unit['path']}/ledger.json", ledger.of_attempt(reader.attempt))
+        _json(archive, f"{unit['path']}/provenance.json", provenance.of_attempt(reader.attempt))
         metrics = reader.metrics()
         files = file_names([metric.name for metric in metrics])
         listed = [

@@ -1,0 +1,31 @@
+"""Files of a run at the command line."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from tests import builders
+from tests.cli.conftest import Cli
+from webapp.projects.models import Project
+
+
+def test_a_file_is_added_listed_fetched_and_deleted(cli: Cli, tmp_path: Path) -> None:
+    run = builders.running_attempt(in_project=Project.objects.get(slug="demo")).run.uid
+    weights = tmp_path / "best é.pt"
+    weights.write_bytes(b"\x00weights")
+    sha = hashlib.sha256(b"\x00weights").hexdigest()
+    put = cli("artifact", "put", run, str(weights), "--name", "checkpoints/best é.pt")
+    assert put.stdout.decode() == f"checkpoints/best é.pt  8 bytes  sha256 {sha}\n"
+    assert cli("artifact", "put", run, str(weights), "--name", "by path", "--by-path").returncode == 0
+    listed = json.loads(cli("artifact", "ls", run, "--json").stdout)
+    assert {one["name"]: (one["kind"], one["size"], one["sha256"]) for one in listed} == {
+        "checkpoints/best é.pt": ("kept", 8, sha),
+        "by path": ("path", 8, sha),
+    }
+    fetched = tmp_path / "fetched.pt"
+    assert cli("artifact", "get", run, "checkpoints/best é.pt", "-o", str(fetched)).returncode == 0
+    assert fetched.read_bytes() == b"\x00weights"
+    assert cli("artifact", "rm", run, "checkpoints/best é.pt").returncode == 0
+    gone = cli("artifact", "get", run, "checkpoints/best é.pt", "-o", str(tmp_path / "again"))
+    assert gone.returncode == 1
+    assert not list(tmp_path.glob("again*"))
