@@ -29,9 +29,9 @@ class Layout:
     """Where points with these ranks and indexes lie in a block that they fill, found once for all their metrics."""
 
     def __init__(self, rank: Ints, index: Ints) -> None:
-        self.rows, row = _places(index)
-        self.columns, column = _places(rank)
-        self._cells = row * self.columns.size + column
+        self.rows, self._row = _places(index)
+        self.columns, self._column = _places(rank)
+        self._cells = self._row * self.columns.size + self._column
         self._present = np.zeros((self.rows.size, self.columns.size), dtype=bool)
         self._present.reshape(-1)[self._cells] = True
 
@@ -40,6 +40,13 @@ class Layout:
         values = np.zeros(self._present.shape)
         values.reshape(-1)[self._cells] = value
         return Block(self.rows, self.columns, values, self._present)
+
+    def cells_in(self, rows: Ints, columns: Ints, width: int) -> Ints:
+        """Where the points lie in a table so wide, whose `rows` and `columns` are the layout's."""
+        contiguous = columns.size == width and int(rows[-1]) - int(rows[0]) + 1 == rows.size
+        if contiguous:
+            return self._cells + int(rows[0]) * width
+        return rows[self._row] * width + columns[self._column]
 
     def put(self, block: Block, value: Floats) -> Block:
         """See the module's `put`."""

@@ -33,19 +33,20 @@ class Series:
 
 def series_of(name: str, axis: str, block: Block, level: int, total: int) -> Series:
     """A block as a series."""
-    values = np.where(block.present, block.values, np.nan)
-    rolled = block.rolled
+    present, rolled = block.present, block.rolled
+    whole = bool(present.all())
+    values = block.values if whole else np.where(present, block.values, np.nan)
     return Series(
         name=name,
         unit=unit_of(name),
         axis=axis,
         index=block.index,
-        columns=[int(column) for column in block.columns],
+        columns=block.columns.tolist(),
         values=values,
-        present=block.present,
-        mins=np.where(block.present, rolled.mins, np.nan) if rolled else values,
-        maxs=np.where(block.present, rolled.maxs, np.nan) if rolled else values,
-        bad=rolled.bad if rolled else block.present & ~np.isfinite(values),
+        present=present,
+        mins=values if rolled is None else rolled.mins if whole else np.where(present, rolled.mins, np.nan),
+        maxs=values if rolled is None else rolled.maxs if whole else np.where(present, rolled.maxs, np.nan),
+        bad=rolled.bad if rolled else present & ~np.isfinite(values),
         level=level,
         total=total,
     )

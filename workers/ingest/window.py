@@ -1,5 +1,6 @@
 """The newest steps of one attempt in memory, for live frames. Built again from the database after a restart."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -12,6 +13,7 @@ from webapp.telemetry.loss import loss_key
 from webapp.telemetry.merge import Layout, cut, rows_of
 from webapp.telemetry.points import BUILT_IN, STEP, Points, joined
 from webapp.telemetry.read import Reader, Series, series_of
+from workers.ingest.rolling import Cells, Rolling
 
 STEPS = 512
 SECONDS = 120
@@ -34,13 +36,15 @@ class Fresh:
 class Window:
     """Blocks of the newest indexes of every metric, and which of them no frame has carried yet.
 
-    Blocks are as stored; what is read here has the script's own steps: `first_step` is added.
+    Blocks are as stored and change with the next points; what is read here has the script's own steps: `first_step`
+    is added.
     """
 
     def __init__(self, world_size: int, first_step: int = 0) -> None:
         self.world_size, self.first_step = world_size, first_step
         self.blocks: dict[str, Block] = {}
         self.axis: dict[str, str] = {}
+        self._rolling: dict[str, Rolling] = {}
         self._arrived: dict[int, float] = {}  # step -> when its first record came
         self._named: dict[str, set[int]] = {}
         self._filled: list[int] = []  # steps that came too late for the window
@@ -55,26 +59,36 @@ class Window:
         for row in rows:
             if row.name in derive.SOURCES or (row.name in logged and row.name not in keep) or row.last_index is None:
                 continue
-            reach = STEPS if row.axis == "step" else SECONDS
-            found = reader.series(row.name, lo=row.last_index - reach)
+            found = reader.series(row.name, lo=row.last_index - _reach(row.axis))
             columns = np.array(found.columns, dtype=np.int64)
-            self.blocks[row.name] = Block(found.index, columns, found.values, found.present)
-            self.axis[row.name] = row.axis
+            if not found.index.size:
+                continue
+            self._take(row.name, row.axis, Block(found.index, columns, found.values, found.present))
 
     def add(self, points: Iterable[Points], now: float) -> None:
         """Points that were stored. `now`: monotonic seconds."""
         layouts: dict[tuple[int, int], Layout] = {}
+        cells: defaultdict[tuple[int, int], Cells] = defaultdict(dict)
         for name, part in joined(points).items():
             if not self._takes(name, part):
                 continue
             place = (id(part.rank), id(part.index))  # metrics of the same records share their columns
             if place not in layouts:
                 layouts[place] = Layout(part.rank, part.index)
-            block = layouts[place].put(self.blocks.get(name) or empty(), part.value)
-            reach = STEPS if part.axis == "step" else SECONDS
-            self.blocks[name] = cut(block, int(block.index[-1]) - reach, None)
-            self.axis[name] = part.axis
-            self._note(name, part.axis, layouts[place].rows.tolist(), int(block.index[-1]) - reach, now)
+            layout = layouts[place]
+            if name in self._rolling:
+                self._rolling[name].put(layout, part.value, cells[place])
+                self.blocks[name] = self._rolling[name].block
+            else:
+                self._take(name, part.axis, layout.block(part.value))
+            newest = int(self.blocks[name].index[-1])
+            self._note(name, part.axis, layout.rows.tolist(), newest - _reach(part.axis), now)
+
+    def _take(self, name: str, axis: str, block: Block) -> None:
+        """The first that is known of a metric."""
+        reach = _reach(axis)
+        self._rolling[name] = Rolling(cut(block, int(block.index[-1]) - reach, None), reach)
+        self.blocks[name], self.axis[name] = self._rolling[name].block, axis
 
     def _note(self, name: str, axis: str, fresh: list[int], first: int, now: float) -> None:
         """What came, for the next frame. `first`: the window's first index."""
@@ -146,8 +160,12 @@ class Window:
         if block is None:
             return set()
         reporting = block.present[-_RECENT:].any(axis=0)
-        full = np.asarray(block.present[:, reporting].all(axis=1))
+        full = np.asarray((block.present | ~reporting).all(axis=1))
         return set(rows_of(block, full).index.tolist())
+
+
+def _reach(axis: str) -> int:
+    return STEPS if axis == "step" else SECONDS
 
 
 def _kept(logged: set[str]) -> set[str]:
