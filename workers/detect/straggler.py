@@ -139,8 +139,8 @@ def _long(ranks: int) -> int:
 
 def _chance(count: int, anyone: int, ranks: int) -> float:
     """That one rank of `ranks` has `count` or more out of `anyone`."""
-    ways = (comb(anyone, k) * (ranks - 1) ** (anyone - k) for k in range(count, anyone + 1))
-    return sum(ways) / ranks**anyone
+    odds = 1 / ranks
+    return sum(comb(anyone, k) * odds**k * (1 - odds) ** (anyone - k) for k in range(count, anyone + 1))
 
 
 def _recurs(hit: Bools) -> Bools:

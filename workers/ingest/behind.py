@@ -10,7 +10,7 @@ import numpy as np
 from webapp.runs.models import Attempt
 from webapp.telemetry.points import EXPOSED, STEP
 from workers.detect.excess import excess
-from workers.detect.straggler import enough_to_name, seems_late
+from workers.detect.straggler import NOW, enough_to_name, seems_late
 from workers.detect.table import Table
 from workers.ingest.window import Window
 from workers.recent import WINDOW, first_judged, like
@@ -25,16 +25,18 @@ class Behind:
     def __init__(self, attempt: Attempt, window: Window) -> None:
         self.attempt, self.window = attempt, window
         self._told: set[int] = set()
-        self._newest = -1
+        self._seen = (-1, 0)  # newest step, and how much of the newest steps had come
         self._next = 0.0
 
     def is_news(self, now: float) -> bool:
         """Whether a rank is late by now that was not at the last look. `now`: monotonic seconds."""
         block = self.window.blocks.get(STEP)
-        if now < self._next or block is None or int(block.index[-1]) == self._newest:
+        if now < self._next or block is None:
             return False
-        began = time.monotonic()
-        self._newest = int(block.index[-1])
+        seen = int(block.index[-1]), int(block.present[-NOW:].sum())
+        if seen == self._seen:
+            return False
+        began, self._seen = time.monotonic(), seen
         late = self._late()
         is_news, self._told = bool(late - self._told), late
         self._next = now + max(EVERY_S, _SHARE * (time.monotonic() - began))
