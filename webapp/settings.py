@@ -99,7 +99,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "webapp.content_policy.ContentPolicy",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "webapp.streaming.StaticFiles",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -20,6 +20,7 @@ from webapp.nodes.models import Node
 from webapp.redis import connection
 from webapp.runs import uploads
 from webapp.runs.models import AttemptNode, Status, Upload
+from webapp.streaming import stream_file
 
 _MOST_FAILURES = 30  # refused joins of one address within a minute
 
@@ -78,7 +79,7 @@ def upload(request: HttpRequest, sha256: str) -> HttpResponseBase:
     found = Upload.objects.filter(project=part.attempt.run.project_id, sha256=sha256).first() if part else None
     if found is None or not uploads.path(found).is_file():
         return refusal(404, "no_upload", _("No run on this node uses this upload."))
-    return FileResponse(uploads.path(found).open("rb"), content_type="application/gzip")
+    return stream_file(request, FileResponse(uploads.path(found).open("rb"), content_type="application/gzip"))
 
 
 def _failures(address: str) -> int:
