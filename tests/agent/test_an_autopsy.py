@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 
 from tests.agent.node import AgentProcess, Server
+from trainer_agent.agent import procs
 from trainer_agent.wire.messages import AutopsyAttempt, Event
 from webapp.incidents.hang.facts import facts_of
 from webapp.incidents.hang.verdict import judge
@@ -25,6 +26,11 @@ def autopsy(server: Server) -> dict[int, Event]:
 
     server.wait_for(lambda: len(told()) == 2, timeout=10)
     return told()
+
+
+def state_of(pid: int) -> str:
+    process = procs.look_up(pid)
+    return process.state if process else ""
 
 
 def test_a_rank_that_sleeps_before_backward_shows_where_while_the_other_waits_in_a_collective(
@@ -62,5 +68,16 @@ def test_a_rank_that_sleeps_before_backward_shows_where_while_the_other_waits_in
     assert stopped["stacks"][0]["frames"][0]["name"] == "think_long"
     verdict = judge({rank: facts_of(event.data) for rank, event in found.items()})
     assert (verdict.kind, verdict.ranks) == ("stopped", (1,))
+    os.kill(sleeps["pid"], signal.SIGCONT)
+
+    os.kill(sleeps["pid"], signal.SIGUSR1)
+    server.wait_for(lambda: state_of(sleeps["pid"]) == "D")
+    found = autopsy(server)
+    in_kernel = found[1].data
+    assert (in_kernel["state"], in_kernel["phase"]) == ("D", "other")
+    assert in_kernel["stacks"][0]["frames"][0]["name"] == "wait_for_disk"
+    verdict = judge({rank: facts_of(event.data) for rank, event in found.items()})
+    assert (verdict.kind, verdict.ranks, verdict.cause) == ("storage", (1,), "data")
+    assert state_of(sleeps["pid"]) == "D"  # looking has not touched it
     os.kill(sleeps["pid"], signal.SIGKILL)
     assert server.wait_for_event("rank_exited", 1).data["signal"] == signal.SIGKILL

@@ -1,6 +1,12 @@
-"""Two ranks train a small model with DDP. `hangs.py sleep`: rank 1 falls asleep before a backward."""
+"""Two ranks train a small model with DDP. `hangs.py sleep`: rank 1 falls asleep before a backward.
 
+SIGUSR1 has it wait in the kernel like for a dead disk: the parent of a vfork is in state D for as long as its child,
+which has the parent's memory, does neither end nor become another program.
+"""
+
+import ctypes
 import os
+import signal
 import sys
 import time
 
@@ -16,6 +22,17 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 
 def think_long() -> None:
     time.sleep(600)
+
+
+def wait_for_disk() -> None:
+    libc, dies_with_its_parent = ctypes.CDLL(None), 1
+    if libc.vfork() == 0:
+        libc.prctl(dies_with_its_parent, signal.SIGKILL)
+        while True:
+            libc.pause()
+
+
+signal.signal(signal.SIGUSR1, lambda _number, _frame: wait_for_disk())
 
 
 for step in range(100_000):
