@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.pages.people import team
 from tests.runpage import stored
+from tests.telemetry import batches
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
@@ -21,12 +22,16 @@ def _is_the_view(page: Page) -> None:
     expect(page.locator(".log li")).to_have_count(1)
     expect(page.locator('[data-heat-phases] [data-phase="forward"]')).to_have_attribute("aria-pressed", "true")
     expect(page.locator('[data-window="all"]')).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("[data-over]")).to_have_value("mean")
 
 
 def test_a_copied_address_shows_the_same_and_back_leads_to_the_tab_before(log_in: Callable[[str], Page]) -> None:
     attempt = stored.run_with_steps(team().project)
     for rank in range(4):
         stored.log(attempt, rank, b"a needle of rank %d\nsome hay\n" % rank)
+    for rank in range(4):
+        logged = [batches.values(key, rank, {n: rank + n / 40 for n in range(40)}) for key in ("accuracy", "f1")]
+        batches.tail(attempt, 2 + rank, values=logged)
     page = log_in("viewer")
     wrong: list[str] = []
     page.context.on("console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None)
@@ -34,11 +39,14 @@ def test_a_copied_address_shows_the_same_and_back_leads_to_the_tab_before(log_in
     page.goto(f"/runs/{attempt.run.uid}/", wait_until="domcontentloaded")
     page.locator('[data-heat-phases] [data-phase="forward"]').click()
     page.locator('[data-window="all"]').click()
+    page.locator("[data-over]").select_option("mean")
+    page.locator('[data-key="accuracy"]').scroll_into_view_if_needed()
+    expect(page.locator('[data-key="accuracy"] [data-reduction]')).to_contain_text("deviation of 4 ranks")
     page.locator('[data-tab-link="logs"]').first.click()
     page.locator("[data-log] input[type=search]").fill("needle")
     page.locator('[data-log-ranks] button[value="2"]').click()
     _is_the_view(page)
-    expect(page).to_have_url(re.compile(r"phase=forward.*window=all.*q=needle.*rank=2.*#logs"))
+    expect(page).to_have_url(re.compile(r"phase=forward.*window=all.*over=mean.*q=needle.*rank=2.*#logs"))
     copied = page.url
     page.go_back(wait_until="commit")
     expect(page.locator("#run-page")).to_have_attribute("data-tab", "metrics")
@@ -47,3 +55,19 @@ def test_a_copied_address_shows_the_same_and_back_leads_to_the_tab_before(log_in
     again.goto(copied, wait_until="domcontentloaded")
     _is_the_view(again)
     assert wrong == []
+
+
+@pytest.mark.parametrize("query", ["", "?window=all&attempt=1", "?lo=3&hi=9"])
+def test_the_first_chart_is_asked_for_once_before_the_scripts_are_there(
+    log_in: Callable[[str], Page], query: str
+) -> None:
+    attempt = stored.run_with_steps(team().project)
+    page = log_in("viewer")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.split("?")[-1]))
+    page.goto(f"/runs/{attempt.run.uid}/{query}", wait_until="domcontentloaded")
+    expect(page.locator('[data-panel="step_time"]')).to_have_attribute("data-drawn-step", re.compile(r"\d"))
+    of_the_chart = [words for words in asked if words.endswith("ids=step_time")]
+    assert len(of_the_chart) == 1
+    ways = "performance.getEntriesByType('resource').filter(r => r.name.endsWith('ids=step_time')).map(r => r.initiatorType)"
+    assert page.evaluate(ways) == ["link"]

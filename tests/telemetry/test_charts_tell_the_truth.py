@@ -152,7 +152,8 @@ def test_device_metrics_have_a_line_per_rank_by_time():
 
 
 @pytest.mark.parametrize(
-    "panel_id", ["step_time", "phases", "comm", "busbw", "heat:step", "value:none", "device:gpu/util"]
+    "panel_id",
+    ["step_time", "phases", "comm", "busbw", "heat:step", "value:none", "mean:none", "min:none", "device:gpu/util"],
 )
 def test_an_attempt_without_data_has_empty_panels(panel_id):
     panel = charts.panel(builders.running_attempt(), panel_id)
@@ -180,5 +181,19 @@ def test_every_rank_is_stored_and_any_reduction_is_made_when_it_is_read():
     assert panel["reduction"] == "min, median and max of 8 ranks"
     for name, reduce in (("min", np.min), ("median", np.median), ("max", np.max)):
         assert panel["columns"][name] == reduce(stored, axis=1).tolist()
-    assert stored.mean(axis=1).tolist() == [3.5 * step for step in range(5)]
-    assert np.allclose(stored.std(axis=1), [np.std(np.arange(8)) * step for step in range(5)])
+    least, greatest, mean = (charts.panel(attempt, f"{over}:acc") for over in ("min", "max", "mean"))
+    assert least["columns"] == {"min": stored.min(axis=1).tolist()}
+    assert greatest["columns"] == {"max": stored.max(axis=1).tolist()}
+    assert mean["columns"]["mean"] == [3.5 * step for step in range(5)]
+    away = stored.std(axis=1)
+    assert np.allclose(mean["columns"]["low"], stored.mean(axis=1) - away)
+    assert np.allclose(mean["columns"]["high"], stored.mean(axis=1) + away)
+    assert mean["reduction"] == "mean and standard deviation of 8 ranks"
+
+
+def test_a_mean_is_of_the_ranks_that_have_a_value_and_says_what_is_no_number():
+    attempt = builders.running_attempt()
+    tail(attempt, 1, values=[values("acc", 0, {0: 1.0, 1: float("nan")}), values("acc", 1, {0: 3.0})])
+    panel = charts.panel(attempt, "mean:acc")
+    assert panel["columns"] == {"mean": [2.0, None], "low": [1.0, None], "high": [3.0, None]}
+    assert panel["nonfinite"] == {"1": "NaN"}

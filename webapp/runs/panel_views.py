@@ -21,7 +21,9 @@ from webapp.telemetry.points import BUILT_IN, STEP, STEP_END
 from webapp.telemetry.read import Reader
 from webapp.telemetry.run_read import RunReader
 from webapp.telemetry.units import is_of_link
+from webapp.telemetry.value_panels import REDUCTIONS
 
+LOGGED = ("value", *REDUCTIONS)  # what a panel of a logged metric is named by, before the colon
 PANELS = ("step_time", "phases", "comm", "busbw", "holes")
 MOST_PANELS = 40
 KEYS_PER_PAGE = 60
@@ -41,7 +43,9 @@ class Window:
 @require_GET
 @asked.answers_bad_questions
 def panels(request: HttpRequest, uid: str) -> JsonResponse:
-    """`?ids=step_time,heat:backward,value:loss&last=300` or `&lo=&hi=`, `&width=` in pixels; `&attempt=1`: that alone.
+    """`?ids=step_time,heat:backward,value:loss,mean:loss&last=300` or `&lo=&hi=`, `&width=` in pixels.
+
+    `&attempt=1`: that one alone.
 
     `begins`: [[attempt, its first step], …] when the charts hold several attempts.
     """
@@ -104,7 +108,7 @@ def _begins(reader: Reader | RunReader) -> list[list[int]]:
 def _check(panel_id: str) -> None:
     kind, colon, name = panel_id.partition(":")
     # A script may log under the empty name.
-    if panel_id in PANELS or (kind == "heat" and name in METRIC_OF_HEAT) or (kind in ("value", "device") and colon):
+    if panel_id in PANELS or (kind == "heat" and name in METRIC_OF_HEAT) or (kind in ("device", *LOGGED) and colon):
         return
     raise asked.BadQuestion(_("There is no chart named “%s”.") % panel_id[:80])
 
@@ -126,7 +130,7 @@ class _Bounds:
         kind, _colon, name = panel_id.partition(":")
         lo, hi = self.window.lo, self.window.hi
         if self.window.last is not None:
-            newest = self._newest(name if kind == "value" else STEP)
+            newest = self._newest(name if kind in LOGGED else STEP)
             lo = None if newest is None else newest - self.window.last + 1
         return (self._ended(lo), self._ended(hi)) if kind == "device" else (lo, hi)
 

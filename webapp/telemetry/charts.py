@@ -54,6 +54,8 @@ class Charts:
             found = value_panels.value(self._series(name), self.draw, self._series(STEP)) | self._ghosts(
                 name, value_panels.one_line
             )
+        elif kind in value_panels.REDUCTIONS:
+            found = value_panels.reduced(self._series(name), kind, self.draw, self._series(STEP))
         elif kind == "device":
             found = value_panels.device(self._series(name), node_names(self.reader.attempts, name), self.draw)
         elif kind == "heat":

@@ -13,6 +13,7 @@ from webapp.telemetry.spread import median
 from webapp.telemetry.thinning import NO_BREAKS, Line, breaks_in, raw_line
 
 FEW = 4  # ranks that get a line each
+REDUCTIONS = ("mean", "min", "max")  # over ranks, for who asks for one line
 _SMOOTH = 0.1
 _CALM = 2.0  # times its range that a value goes up and down: then it is drawn as it is
 _LEAST_WIDTH = 30
@@ -41,6 +42,27 @@ def value(series: Series, draw: Draw, steps: Series | None = None) -> Panel:
     }
 
 
+def reduced(series: Series, over: str, draw: Draw, steps: Series | None = None) -> Panel:
+    """One logged metric as one line, `over` the ranks that have a value: their mean in a band of one standard deviation
+    (`low` to `high`; of all of them, not of a sample), their least or their greatest. `steps` as above.
+    """
+    finite, bad = _finite(series), _nonfinite(series)
+    n, lines = len(series.columns), _over(finite, over)
+    texts = {
+        "mean": _("mean and standard deviation of %(n)s ranks"),
+        "min": _("least of %(n)s ranks"),
+        "max": _("greatest of %(n)s ranks"),
+    }
+    return {
+        "unit": series.unit,
+        **drawn([finite], finite.index, lines, draw, breaks=_breaks(finite, steps)),
+        "worst": [],
+        "finding": _finding(series, lines[over].low, bad),
+        "reduction": _("one rank") if n == 1 else texts[over] % {"n": n},
+        "nonfinite": {str(x): what for x, what in bad.items()},
+    }
+
+
 def one_line(series: Series) -> Line:
     """What stands for a value where there is room for one line: the first of few ranks, else the median."""
     if len(series.columns) > FEW:
@@ -64,6 +86,18 @@ def device(series: Series, names: dict[int, str], draw: Draw) -> Panel:
         "finding": findings.device(low, middle, high, int(now.size), series.unit, of_nodes=bool(names)),
         "reduction": _("each node") if names else _("each rank"),
     }
+
+
+def _over(series: Series, over: str) -> dict[str, Line]:
+    if not series.columns:
+        return {over: raw_line(np.zeros(0))}
+    if over != "mean":
+        return {over: raw_line(np.fmin.reduce(series.mins, 1) if over == "min" else np.fmax.reduce(series.maxs, 1))}
+    known = np.isfinite(series.values)
+    count = np.where(known.any(axis=1), known.sum(axis=1), np.nan)
+    mean = np.where(known, series.values, 0.0).sum(axis=1) / count
+    away = np.sqrt(np.where(known, (series.values - mean[:, None]) ** 2, 0.0).sum(axis=1) / count)
+    return {"mean": raw_line(mean), "low": raw_line(mean - away, "low"), "high": raw_line(mean + away, "high")}
 
 
 def _breaks(series: Series, steps: Series | None) -> Ints:

@@ -11,7 +11,8 @@ import {say} from "./words.js";
 
 const DRAW = {step_time: drawStepTime, phases: drawPhases, comm: drawComm, busbw: drawBusbw, heat: drawHeat,
   value: drawValue, device: drawDevice};
-const kind = id => id.split(":", 1)[0];
+const OVER_RANKS = ["mean", "min", "max"]; // a logged value, reduced over its ranks
+const kind = id => { const name = id.split(":", 1)[0]; return OVER_RANKS.includes(name) ? "value" : name; };
 
 // `ended()`: whether the attempt is over, so that nothing more will come.
 export function chartCards(feed, view, ended) {

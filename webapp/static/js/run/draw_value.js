@@ -1,4 +1,5 @@
-// One logged value: every rank's raw line thin and pale, the smoothed line on top, NaN and infinity marked.
+// One logged value: every rank's raw line thin and pale, the smoothed line on top, or one line over the ranks; NaN and
+// infinity marked.
 import {bySteps, layout, note, plot, tickFormat, token} from "./chart_style.js";
 import {spanOf} from "./chart_range.js";
 import {ghostLines, withGhosts} from "./ghosts.js";
@@ -9,18 +10,24 @@ import {say} from "./words.js";
 const MARKS = 40; // more than this many NaNs are one red field, not single lines
 
 export function drawValue(element, panel, view) {
-  const {smooth, min, median, max, ...ranks} = panel.columns;
-  const raw = min ? {median} : ranks;
-  const all = [...Object.values(raw), ...(min ? [min, max] : [])].flat();
+  const {smooth, raw, edges} = parts(panel.columns);
+  const all = [...Object.values(raw), ...edges].flat();
   const range = withGhosts(spanOf(all, all).range, panel);
   const span = range[1] - range[0];
   const format = tickFormat(span, Math.max(...range.map(Math.abs)));
   const style = layout({margin: {l: format.endsWith("e") ? 60 : 44}, xaxis: {...bySteps(), range: view.range, nticks: 5},
     yaxis: {range, tickformat: format, hoverformat: span < 8 ? ".4~g" : ",.4~g"}});
   mark(Object.assign(style, nonfinite(panel)), view);
-  return plot(element, [...holeBands(view, range), ...ghostLines(panel), ...(min ? band(panel, min, max) : []), ...lines(panel.x, raw, Boolean(smooth)),
+  return plot(element, [...holeBands(view, range), ...ghostLines(panel), ...(edges.length ? band(panel, ...edges) : []), ...lines(panel.x, raw, Boolean(smooth)),
     ...(smooth ? [{x: panel.x, y: smooth, name: say("smoothed"), mode: "lines", connectgaps: false,
       line: {width: 1.75, color: token("accent")}}] : [])], style);
+}
+
+// The lines, and the edges of the field behind them if there is one.
+function parts({smooth, ...columns}) {
+  if (columns.median) return {smooth, raw: {median: columns.median}, edges: [columns.min, columns.max]};
+  const {low, high, ...raw} = columns;
+  return {smooth, raw, edges: low ? [low, high] : []};
 }
 
 function lines(x, raw, smoothed) {
