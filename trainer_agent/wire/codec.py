@@ -25,7 +25,7 @@ class _Zstd(threading.local):
         self.decompressor = zstandard.ZstdDecompressor()
 
 
-_zstd = _Zstd()
+zstd = _Zstd()
 
 
 class BadMessage(ValueError):
@@ -37,7 +37,7 @@ def encode(message: Message) -> bytes:
     raw = _encoder.encode(message)
     if len(raw) < _COMPRESS_FROM:
         return raw
-    return _zstd.compressor.compress(raw)
+    return zstd.compressor.compress(raw)
 
 
 def decode_batch(data: bytes) -> Batch:
@@ -76,6 +76,6 @@ def inflated(data: bytes) -> bytes:
         size = zstandard.get_frame_parameters(data).content_size
         if size > MAX_DECODED:
             raise BadMessage(f"message of {size} bytes is over the limit of {MAX_DECODED}")
-        return _zstd.decompressor.decompress(data, max_output_size=MAX_DECODED)
+        return zstd.decompressor.decompress(data, max_output_size=MAX_DECODED)
     except zstandard.ZstdError as error:
         raise BadMessage(str(error)[:500]) from error

@@ -9,8 +9,9 @@ import struct
 from dataclasses import dataclass
 
 import numpy as np
-import zstandard
 from numpy.typing import NDArray
+
+from trainer_agent.wire.codec import zstd
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -65,15 +66,16 @@ def encode(block: Block, dtype: str) -> bytes:
     """Block to bytes. `dtype` "us": seconds kept as whole microseconds; else float32 where lossless, or float64."""
     rows, columns = block.values.shape
     gaps = not bool(block.present.all())
+    shown = _without_gaps(block) if gaps else block
     sections = [_shuffle(np.diff(block.index, prepend=0)), _shuffle(block.columns.astype("<u4"))]
     if gaps:
         sections.append(np.packbits(block.present.T).tobytes())
-    kind, values = _pack(block.values, block.present, dtype if block.rolled is None else "f8")
+    kind, values = _pack(shown.values, dtype if block.rolled is None else "f8")
     sections.append(_shuffle(values))
-    if block.rolled is not None:
-        sections += _rolled_sections(block.rolled, block.present, dtype)
+    if shown.rolled is not None:
+        sections += _rolled_sections(shown.rolled, dtype)
     head = _HEAD.pack(_VERSION, kind, gaps, block.rolled is not None, columns, rows)
-    return head + zstandard.ZstdCompressor(level=1).compress(b"".join(sections))
+    return head + zstd.compressor.compress(b"".join(sections))
 
 
 def decode(data: bytes) -> Block:
@@ -81,7 +83,7 @@ def decode(data: bytes) -> Block:
     version, kind, gaps, rolled, columns, rows = _HEAD.unpack_from(data)
     if version != _VERSION:
         raise ValueError(f"block version {version}")
-    body = _Reader(zstandard.ZstdDecompressor().decompress(data[_HEAD.size :]))
+    body = _Reader(zstd.decompressor.decompress(memoryview(data)[_HEAD.size :]))
     index = np.cumsum(body.take(np.dtype("<i8"), rows))
     names = body.take(np.dtype("<u4"), columns).astype(np.int64)
     shape = (columns, rows)
@@ -95,28 +97,43 @@ def decode(data: bytes) -> Block:
     return Block(index, names, values, present, more)
 
 
-def _rolled_sections(rolled: Rolled, present: Bools, dtype: str) -> list[bytes]:
+def _without_gaps(block: Block) -> Block:
+    """With 0 where a cell is missing."""
+    here, more = block.present, block.rolled
+    if more is not None:
+        more = Rolled(np.where(here, more.mins, 0.0), np.where(here, more.maxs, 0.0), more.counts, more.bad)
+    return Block(block.index, block.columns, np.where(here, block.values, 0.0), here, more)
+
+
+def _rolled_sections(rolled: Rolled, dtype: str) -> list[bytes]:
     sections = []
     for extreme in (rolled.mins, rolled.maxs):
-        kind, values = _pack(extreme, present, dtype)
+        kind, values = _pack(extreme, dtype)
         sections += [bytes([kind]), _shuffle(values)]
     sections.append(_shuffle(np.ascontiguousarray(rolled.counts.T).astype("<u4")))
     sections.append(np.packbits(rolled.bad.T).tobytes())
     return sections
 
 
-def _pack(values: Floats, present: Bools, dtype: str) -> tuple[int, NDArray[np.generic]]:
-    flat = np.ascontiguousarray(np.where(present, values, 0.0).T)
-    if dtype == "us":
-        with np.errstate(over="ignore", invalid="ignore"):
-            micro = np.rint(flat * _MICRO)
-        if bool(np.all((micro >= 0) & (micro <= 0xFFFFFFFF) & (micro / _MICRO == flat))):
-            return _US, micro.astype("<u4")
+def _pack(values: Floats, dtype: str) -> tuple[int, NDArray[np.generic]]:
+    """The kind, and the values column by column, as narrow as they come back from exactly."""
     with np.errstate(over="ignore", invalid="ignore"):
-        narrow = flat.astype("<f4")
-    if np.array_equal(narrow.astype(np.float64), flat, equal_nan=True):
-        return _F4, narrow
-    return _F8, flat.astype("<f8")
+        if dtype == "us" and (micro := _as_micro(values)) is not None:
+            return _US, micro.T
+        narrow = values.astype("<f4")
+    if bool((narrow.astype(np.float64).view(np.int64) == np.ascontiguousarray(values).view(np.int64)).all()):
+        return _F4, narrow.T
+    return _F8, values.astype("<f8").T
+
+
+def _as_micro(values: Floats) -> NDArray[np.uint32] | None:
+    micro = values * _MICRO
+    np.rint(micro, out=micro)
+    if micro.size and not (micro.min() >= 0 and micro.max() <= 0xFFFFFFFF):  # false for NaN too
+        return None
+    narrow = micro.astype("<u4")
+    micro /= _MICRO
+    return narrow if bool((micro == values).all()) else None
 
 
 def _shuffle(values: NDArray[np.generic]) -> bytes:

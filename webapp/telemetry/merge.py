@@ -75,9 +75,12 @@ def roll_up(block: Block, level: int) -> Block:
     if not block.index.size:
         return empty(rolled=True)
     step = stride(level)
+    plain = block.rolled is None and bool(block.present.all()) and bool(np.isfinite(block.values).all())
+    if plain and _fills(block.index, step):
+        return _rolled_from_buckets(block, step)
     bucket = np.floor_divide(block.index, step) * step
     rows, first = np.unique(bucket, return_index=True)
-    if block.rolled is None and bool(block.present.all()) and bool(np.isfinite(block.values).all()):
+    if plain:
         return _rolled_from_whole(block, rows, first)
     finer = block.rolled or _as_rolled(block)
     counts = np.add.reduceat(np.where(block.present, finer.counts, 0), first, axis=0)
@@ -96,6 +99,21 @@ def roll_up(block: Block, level: int) -> Block:
             np.logical_or.reduceat(finer.bad & block.present, first, axis=0),
         ),
     )
+
+
+def _fills(index: Ints, step: int) -> bool:
+    """Whether the indexes are whole buckets without a gap."""
+    first, last = int(index[0]), int(index[-1])
+    return first % step == 0 and index.size % step == 0 and last - first + 1 == index.size
+
+
+def _rolled_from_buckets(block: Block, step: int) -> Block:
+    """As `_rolled_from_whole`, of whole buckets: several times faster."""
+    values = block.values.reshape(-1, step, block.columns.size)
+    shape = (values.shape[0], block.columns.size)
+    counts = np.broadcast_to(np.int64(step), shape)
+    rolled = Rolled(values.min(axis=1), values.max(axis=1), counts, np.zeros(shape, dtype=bool))
+    return Block(block.index[::step], block.columns, values.sum(axis=1) / step, np.ones(shape, dtype=bool), rolled)
 
 
 def _rolled_from_whole(block: Block, rows: Ints, first: Ints) -> Block:
