@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from trainer_agent.wire.launch import torchrun_argv
+from webapp.imports.models import Imported
 from webapp.language.numerals import numeral
 from webapp.runs.command_line import shown_command
 from webapp.runs.models import Attempt, AttemptNode, RankState, Run
@@ -21,12 +22,16 @@ _BLIND = (
     gettext_noop("DDP's own timers would make a GPU wait"),
 )
 
-
+_TOOLS = {"mlflow": "MLflow", "tensorboard": "TensorBoard"}
 MOST_RANKS = 64  # in the table; of more, those that failed come first
 
 
 def tables(run: Run, attempt: Attempt) -> dict[str, Any]:
     """Rows for templates/runs/run/config.html. Secrets are named, never shown."""
+    imported = Imported.objects.filter(run=run).first()
+    if imported is not None:  # nobody launched it here: no command, nodes or ranks of ours
+        kind = _TOOLS.get(imported.kind, imported.kind)
+        return {"imported": True, "spec_rows": [(_("Source"), imported.source), (_("Logged by"), kind)]}
     spec = RunSpec.stored(run.spec)
     parts = list(attempt.parts.select_related("node"))
     return {
@@ -55,7 +60,7 @@ def _spec_rows(spec: RunSpec) -> list[tuple[str, str]]:
     shape = _("%(nodes)s nodes × %(each)s ranks") % {"nodes": spec.nodes, "each": spec.ranks_per_node}
     rows = [
         (_("Command"), shlex.join(spec.argv)) if spec.attached else (_("Script or command"), shlex.join(spec.argv)),
-        (_("Launched"), _("outside of Paceline, which watches") if spec.attached else ""),
+        (_("Launched"), _("outside of Paceline, and watched from here") if spec.attached else ""),
         (_("Shape"), shape),
         (_("Folder on the node"), spec.workdir),
         (_("Git"), f"{spec.git_url} {spec.git_ref}".strip()),
