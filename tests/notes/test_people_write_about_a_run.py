@@ -1,5 +1,7 @@
 """Notes and comments of a run: written, kept, found, and told to whom they mention."""
 
+import re
+
 import pytest
 from django.core import mail as outbox
 from django.test import Client
@@ -71,6 +73,15 @@ def test_the_search_finds_words_of_the_notes(us: Team, run: Run) -> None:
 def test_names_in_a_text_are_found_and_code_and_addresses_name_nobody() -> None:
     assert {"ana", "bo.b", "cy"} <= named_in("@ana, (@Bo.b) look.\n@cy.")
     assert named_in("mail ana@example.org, `@bo`, ```\n@cy\n``` https://x.example/@dee") == set()
+
+
+def test_the_names_of_those_who_can_see_the_run_stand_out(us: Team, run: Run) -> None:
+    text = "@Viewer, look. @stranger and `@viewer` and [@viewer](https://a.example) and x@viewer do not."
+    lifecycle.comment(run, person("editor"), text)
+    page = us.client("viewer").get(f"/runs/{run.uid}/notes").content.decode()
+    assert re.findall('<span class="mention">([^<]*)</span>', page) == ["@Viewer"]
+    mine = us.client("viewer").get("/mentions/").content.decode()
+    assert '<span class="mention">@Viewer</span>, look.' in mine
 
 
 def test_a_mention_is_mailed_once_to_who_can_see_the_run(us: Team, run: Run, settings: object) -> None:

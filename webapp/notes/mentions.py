@@ -5,16 +5,16 @@ import re
 from django.db.models import QuerySet
 
 from webapp.accounts.models import User
+from webapp.markdown import NAMED, without_end
 from webapp.projects.models import Project
 
-_NAMED = re.compile(r"(?<![\w@/.`])@([\w.@+-]{1,150})")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 
 
 def named_in(text: str) -> set[str]:
     """Names as typed, in lower case; a name at the end of a sentence also without its full stop. Code names nobody."""
-    found = {hit.lower() for hit in _NAMED.findall(_CODE.sub(" ", text))}
-    return found | {name.rstrip(".-+@") for name in found}
+    found = {hit.lower() for hit in NAMED.findall(_CODE.sub(" ", text))}
+    return found | {without_end(name) for name in found}
 
 
 def members(project: Project) -> QuerySet[User]:

@@ -35,19 +35,21 @@ def parts(
     """Everything that templates/notes/part.html draws. A form that was refused comes back; `edited`: whose it is."""
     note = Note.objects.filter(run=run).select_related("changed_by").first()
     is_admin = access.allows(user, run.project, Role.ADMIN)
+    names = list(members(run.project).values_list("username", flat=True))
+    people = frozenset(name.lower() for name in names)
     rows = list(reversed(run.comments.select_related("author").order_by("-pk")[:MOST_COMMENTS]))
     return {
         "run": run,
         "note": note,
-        "html": render(note.text) if note else "",
+        "html": render(note.text, people) if note else "",
         "versions": note.versions.select_related("changed_by")[:MOST_VERSIONS] if note else [],
         "note_form": note_form or _note_form(note),
         "note_wrong": note_form is not None,
-        "comments": [_said(row, user, is_admin, said if row.pk == edited else None) for row in rows],
+        "comments": [_said(row, user, is_admin, people, said if row.pk == edited else None) for row in rows],
         "edited": edited,
         "comment_form": said if said and not edited else CommentForm(auto_id="comment_%s"),
         "can_edit": access.allows(user, run.project, Role.EDITOR),
-        "members": list(members(run.project).values_list("username", flat=True)),
+        "members": names,
     }
 
 
@@ -56,7 +58,7 @@ def _note_form(note: Note | None) -> NoteForm:
     return NoteForm(initial=shown, auto_id="note_%s")
 
 
-def _said(row: Comment, user: User, is_admin: bool, form: CommentForm | None) -> Said:
+def _said(row: Comment, user: User, is_admin: bool, people: frozenset[str], form: CommentForm | None) -> Said:
     own = row.author_id == user.pk
     fresh = CommentForm(initial={"text": row.text}, auto_id=f"comment{row.pk}_%s")
-    return Said(row, render(row.text), form or fresh, own, own or is_admin)
+    return Said(row, render(row.text, people), form or fresh, own, own or is_admin)

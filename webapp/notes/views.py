@@ -110,7 +110,8 @@ def mentions(request: HttpRequest) -> HttpResponse:
         messages.success(request, _("Saved."))
         return redirect("notes:mentions")
     found = Paginator(queries.mentions_of(user), _PER_PAGE).get_page(request.GET.get("page"))
-    rows = [(row, rendered(row.comment.text)) for row in found.object_list]
+    me = {user.username.lower()}
+    rows = [(row, rendered(row.comment.text, me)) for row in found.object_list]
     context = {"page": found, "rows": rows, "mail": not MentionChoice.objects.filter(user=user).exists()}
     answer = render(request, "notes/mentions.html", context)
     lifecycle.seen(user, timezone.now())
