@@ -12,10 +12,10 @@ from typing import TypeVar
 
 from django.utils import timezone
 
-from webapp.alerts import deliveries, lifecycle
+from webapp.alerts import deliveries, lifecycle, queries
 from webapp.alerts.default_rule import ensure_all
 from webapp.alerts.firing import fires, together
-from webapp.alerts.models import Alert, Delivery, Kind, Rule
+from webapp.alerts.models import Alert, Channel, Delivery, Kind, Rule
 from webapp.alerts.of_incidents import wants
 from webapp.alerts.outgoing.channels import Letter
 from webapp.alerts.outgoing.channels import send as send_letter
@@ -126,7 +126,8 @@ def _letter(row: Delivery) -> Letter | Result:
         secret = decrypt(bytes(channel.secret)) if channel.secret else ""
     except SecretUnreadable as error:
         return Result(ok=False, error=str(error), hopeless=True)
-    return Letter(channel.kind, address, secret, row.pk, row.message)
+    languages = queries.languages_of(address.split(",")) if channel.kind == Channel.Kind.EMAIL else {}
+    return Letter(channel.kind, address, secret, row.pk, row.message, languages)
 
 
 def _sent(letter: Letter | Result) -> Result:

@@ -70,6 +70,7 @@ def smtp_sink() -> Iterator[Mails]:
                     self._say("354 go on")
                     mails.texts.append("".join(iter(lambda: self.rfile.readline().decode(), ".\r\n")))
                     mails.to.append(to)
+                    to = []
                     self._say("250 taken")
                 elif word == "QUIT":
                     self._say("221 bye")

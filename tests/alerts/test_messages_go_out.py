@@ -108,6 +108,16 @@ def test_an_e_mail_goes_to_all_addresses(project: Project, mails: Mails) -> None
     assert "Subject: [Paceline] demo: a test" in mails.texts[0]
 
 
+def test_an_e_mail_is_in_the_language_that_its_reader_has_chosen(project: Project, mails: Mails) -> None:
+    builders.user("bia", email="Bia@Example.org", language="pt-br")
+    builders.user("rui", email="refused@example.org", language="en")
+    row = tried(project, "email", "ana@example.org,refused@example.org,bia@example.org")
+    assert (row.state, row.error) == (State.SENT, "")
+    assert mails.to == [["ana@example.org"], ["bia@example.org"]]
+    assert "a test" in mails.texts[0]
+    assert "um teste" in mails.texts[1]
+
+
 def test_e_mail_that_cannot_arrive_says_why(project: Project, mails: Mails, settings: LazySettings) -> None:
     row = tried(project, "email", "refused@example.org")
     assert (row.state, row.error) == (State.FAILED, "550 nobody here")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -21,15 +22,18 @@ def put(alert: Alert, event: str, now: datetime) -> None:
     """A message to every channel of the alert's project, in the transaction of what it tells."""
     channels = list(alert.rule.project.alert_channels.all())
     if channels:
-        said = message.of_alert(alert, event)
-        Delivery.objects.bulk_create(Delivery(channel=channel, alert=alert, message=said) for channel in channels)
+        said = partial(message.of_alert, alert, event)
+        Delivery.objects.bulk_create(
+            Delivery(channel=channel, alert=alert, message=message.for_channel(channel, said)) for channel in channels
+        )
         hint(SEND_ALERTS)
 
 
 @transaction.atomic
 def put_test(channel: Channel, username: str) -> None:
     """A message that says that messages arrive."""
-    Delivery.objects.create(channel=channel, message=message.of_test(channel, username))
+    said = partial(message.of_test, channel, username)
+    Delivery.objects.create(channel=channel, message=message.for_channel(channel, said))
     hint(SEND_ALERTS)
 
 

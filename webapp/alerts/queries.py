@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
+from django.db.models.functions import Lower
 from django.shortcuts import get_object_or_404
 
 from webapp.accounts.models import User
@@ -24,6 +25,13 @@ def project_for(user: User | AnonymousUser, slug: str, role: Role) -> Project:
     project = get_object_or_404(Project, slug=slug)
     access.require(user, project, role)
     return project
+
+
+def languages_of(addresses: list[str]) -> dict[str, str]:
+    """E-mail address, in lower case, to the language that its owner has chosen; others are not in it."""
+    people = User.objects.filter(is_active=True).exclude(language="").annotate(address=Lower("email"))
+    wanted = [address.strip().lower() for address in addresses]
+    return dict(people.filter(address__in=wanted).values_list("address", "language"))
 
 
 def of_project(project: Project) -> QuerySet[Alert]:

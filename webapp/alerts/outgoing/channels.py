@@ -27,6 +27,7 @@ class Letter:
     secret: str = field(repr=False)
     delivery: int
     message: dict[str, Any]
+    languages: dict[str, str] = field(default_factory=dict, repr=False)  # of readers of e-mail who have chosen one
 
 
 def send(letter: Letter) -> Result:
@@ -54,20 +55,27 @@ def _slack(letter: Letter) -> Result:
 def _email(letter: Letter) -> Result:
     if not settings.EMAIL_URL:
         return Result(ok=False, error=_("This server has no EMAIL_URL, so it cannot send e-mail."), hopeless=True)
+    groups, refused = _by_language(letter), []
     try:
         with get_connection() as connection:
-            mail = EmailMessage(
-                subject=letter.message["subject"],
-                body=letter.message["text"],
-                to=letter.address.split(","),
-                connection=connection,
-            )
-            mail.send()
-    except smtplib.SMTPRecipientsRefused as error:
-        return Result(ok=False, error=_refusals(error), hopeless=True)
+            for said, readers in groups:
+                try:
+                    EmailMessage(said["subject"], said["text"], to=readers, connection=connection).send()
+                except smtplib.SMTPRecipientsRefused as error:  # all of these; the others still get theirs
+                    refused.append(_refusals(error))
     except (smtplib.SMTPException, OSError) as error:
         return Result(ok=False, error=str(error) or type(error).__name__)
-    return Result(ok=True)
+    nobody = len(refused) == len(groups)
+    return Result(ok=False, error="; ".join(refused), hopeless=True) if nobody else Result(ok=True)
+
+
+def _by_language(letter: Letter) -> list[tuple[dict[str, Any], list[str]]]:
+    """A message for each language, with its readers; who has chosen none reads the channel's own."""
+    readers: dict[str, list[str]] = {}
+    for address in letter.address.split(","):
+        readers.setdefault(letter.languages.get(address.strip().lower(), ""), []).append(address)
+    translated = letter.message.get("in", {})
+    return [(translated.get(language, letter.message), to) for language, to in readers.items()]
 
 
 def _refusals(error: smtplib.SMTPRecipientsRefused) -> str:

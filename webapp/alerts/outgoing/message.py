@@ -1,13 +1,28 @@
 """What is sent: a subject, a text, and the same as JSON. Put together when it happens, so that retries say the same."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from webapp.alerts import words
 from webapp.alerts.models import Alert, Channel
+
+
+def for_channel(channel: Channel, said: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What is `said`; for e-mail also, under `in`, subject and text in each language."""
+    message = said()
+    if channel.kind == Channel.Kind.EMAIL:
+        message["in"] = {code: _in(code, said) for code, _name in settings.LANGUAGES}
+    return message
+
+
+def _in(language: str, said: Callable[[], dict[str, Any]]) -> dict[str, str]:
+    with translation.override(language):
+        return {name: text for name, text in said().items() if name in ("subject", "text")}
 
 
 def of_alert(alert: Alert, event: str) -> dict[str, Any]:
