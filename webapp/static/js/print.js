@@ -2,6 +2,7 @@
 // A page with charts listens for two events. `drawall` leaves time: what is not read yet is read, and each listener adds
 // what is to be waited for to the event's `detail`. `drawread` leaves none: what has been read is drawn at once.
 const LONGEST_MS = 15_000;
+const PAPER_PX = 700; // between the margins of A4, nearly
 const root = document.documentElement;
 let restore = [];
 
@@ -12,8 +13,13 @@ async function printAll() {
   print();
 }
 
-// A chart's drawing has a size in pixels but no viewBox; with one the style for print can make it fit.
+// Charts are laid out for the paper's width, so that their words keep their size. A drawing has no viewBox; with one
+// the style for print can make it fit the margins that are really chosen.
 function fitDrawings() {
+  for (const plot of document.querySelectorAll(".plot.js-plotly-plot")) {
+    window.Plotly.relayout(plot, { width: PAPER_PX, height: plot.clientHeight });
+    restore.push(() => window.Plotly.relayout(plot, { autosize: true }));
+  }
   for (const drawing of document.querySelectorAll(".main-svg")) {
     drawing.setAttribute("viewBox", `0 0 ${drawing.getAttribute("width")} ${drawing.getAttribute("height")}`);
     drawing.setAttribute("preserveAspectRatio", "xMinYMid");

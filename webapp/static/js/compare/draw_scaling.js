@@ -11,8 +11,10 @@ export async function drawScaling(places, answer, runs) {
     marker: {size: 8, color: at.map(([run]) => colourOf(run)), line: {color: token("surface"), width: 1}},
     hovertemplate: `%{text}<br>%{x:,d} ${say("ranks")}: ${text}<extra></extra>`});
   const sizes = [...new Set(answer.ranks)].sort((a, b) => a - b), most = Math.max(...sizes, 1);
-  const xaxis = {tickmode: sizes.length <= 8 ? "array" : "auto", tickvals: sizes, range: [0, most * 1.08], fixedrange: true,
-    tickprefix: `${say("ranks")} `, showtickprefix: "first"};
+  const word = `${say("ranks")} `, few = sizes.length <= 8; // on the first number, as on an axis of steps
+  const xaxis = {range: [0, most * 1.08], fixedrange: true, ...(few
+    ? {tickmode: "array", tickvals: sizes, ticktext: sizes.map((size, i) => i ? size : word + size)}
+    : {tickprefix: word, showtickprefix: "first"})};
   const {x, y} = answer.ideal, end = {x: x[1], y: y[1]};
   await plot(places.throughput, [
     {type: "scatter", mode: "lines", x: [0, ...x], y: [0, ...y], hoverinfo: "skip", line: {color: token("c-mark"), width: 1, dash: "dot"}},

@@ -61,14 +61,21 @@ async function ask() {
   });
   const answer = await fetch(`${box.dataset.complete}?${query}`).catch(() => null);
   if (!answer?.ok || mine !== asked || document.activeElement !== input) return;
-  found = (await answer.json()).found;
+  const kept = found[chosen]?.text, came = (await answer.json()).found;
   if (mine !== asked) return;
-  chosen = -1;
+  found = came;
+  chosen = found.findIndex((one) => one.text === kept);
   show();
 }
 
+// Until the next suggestions come, only those stay that still fit: nobody takes one that was for less than is typed.
 function soon() {
   clearTimeout(timer);
+  const kept = found[chosen];
+  const typed = (from) => input.value.slice(from, input.selectionStart).toLowerCase();
+  found = found.filter((one) => one.text.toLowerCase().includes(typed(one.start)));
+  chosen = found.indexOf(kept);
+  show();
   timer = setTimeout(ask, WAIT_MS);
 }
 
