@@ -19,7 +19,7 @@ from webapp.audit.models import Verb
 from webapp.history.bulk import UNDO
 from webapp.projects import access
 from webapp.projects.models import Role
-from webapp.runs import asked, lifecycle, queries, run_page
+from webapp.runs import asked, first_read, lifecycle, queries, run_page
 from webapp.runs.models import Attempt, Run, Status
 from webapp.runs.run_words import WORDS
 
@@ -88,6 +88,7 @@ def page_context(
     chosen = attempt.number if asked.names_attempt(request.GET) else None  # None: the charts show all attempts
     return run_page.parts(run, attempt, can_edit=can_edit) | {
         "words": WORDS,
+        "first_reads": first_read.addresses(address("panels"), request.GET, chosen),
         "config": _for_scripts(run, attempt, cursor, address) | {"all": chosen is None},
         "chosen": chosen,
         "attempts": list(run.attempts.order_by("-number")) if run.attempt_count > 1 else [],
