@@ -29,11 +29,10 @@ class Gpus:
     """The GPUs of this machine; none where there is no driver."""
 
     def __init__(self) -> None:
-        self.handles: list[Any] = []  # of NVML, one per GPU
+        self.handles: list[Any] = []  # of NVML, one per GPU; None where one does not even have that any more
         with contextlib.suppress(pynvml.NVMLError):
             pynvml.nvmlInit()
-            count = pynvml.nvmlDeviceGetCount()
-            self.handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(count)]
+            self.handles = [_handle(index) for index in range(pynvml.nvmlDeviceGetCount())]
 
     def driver(self) -> str:
         """Driver version, empty without GPUs."""
@@ -64,6 +63,11 @@ class Gpus:
         )
 
 
+def known(count: int | None) -> int | None:
+    """A count of NVML's, None where it says by all ones that the device has none."""
+    return None if count is None or int(count) in _SENTINELS else int(count)
+
+
 def within(value: float | None, low: float, high: float) -> float | None:
     """The value if a device can have it, else None."""
     return value if value is not None and low <= value <= high else None
@@ -72,13 +76,16 @@ def within(value: float | None, low: float, high: float) -> float | None:
 def _computing(index: int, handle: Any) -> list[GpuProcess]:
     try:
         found = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
-    except pynvml.NVMLError:
+    except (pynvml.NVMLError, pynvml.NVMLLibraryMismatchError):  # the second, which is none of the first: too old
         return []
-    return [GpuProcess(index, int(p.pid), procs.name_of(int(p.pid)), _known(p.usedGpuMemory)) for p in found]
+    return [GpuProcess(index, int(p.pid), procs.name_of(int(p.pid)), known(p.usedGpuMemory)) for p in found]
 
 
-def _known(count: int | None) -> int | None:
-    return None if count is None or int(count) in _SENTINELS else int(count)
+def _handle(index: int) -> Any:
+    try:
+        return pynvml.nvmlDeviceGetHandleByIndex(index)
+    except pynvml.NVMLError:  # lost; the others keep their numbers
+        return None
 
 
 def _memory(handle: Any) -> tuple[int | None, int | None]:
@@ -86,7 +93,7 @@ def _memory(handle: Any) -> tuple[int | None, int | None]:
         memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
     except pynvml.NVMLError:
         return None, None
-    return _known(memory.total), _known(memory.used)
+    return known(memory.total), known(memory.used)
 
 
 def _utilisation(handle: Any) -> float | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pynvml
 
-from trainer_agent.agent.gpu import Gpus
+from trainer_agent.agent.gpu import Gpus, known
 
 # Reasons for low clocks that are no choice of a person's or of the load.
 _SLOWED = {
@@ -27,11 +27,11 @@ def _health(index: int, handle: Any) -> dict[str, Any]:
         "index": index,
         "model": _told(lambda: _text(pynvml.nvmlDeviceGetName(handle))),
         "lost": _is_lost(handle),
-        "uncorrected": _told(lambda: int(pynvml.nvmlDeviceGetTotalEccErrors(handle, *volatile))),
+        "uncorrected": _told(lambda: known(pynvml.nvmlDeviceGetTotalEccErrors(handle, *volatile))),
         "retire_pending": _told(lambda: bool(pynvml.nvmlDeviceGetRetiredPagesPendingStatus(handle))),
-        "temperature": _told(lambda: int(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))),
+        "temperature": _told(lambda: known(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))),
         "slows_at": _told(
-            lambda: int(pynvml.nvmlDeviceGetTemperatureThreshold(handle, pynvml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN))
+            lambda: known(pynvml.nvmlDeviceGetTemperatureThreshold(handle, pynvml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN))
         ),
         "slowed": _told(lambda: _slowed(handle)),
     }
@@ -41,14 +41,27 @@ def _health(index: int, handle: Any) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _slowed(handle: Any) -> list[str]:
-    reasons = pynvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle)
+def _slowed(handle: Any) -> list[str] | None:
+    reasons = known(pynvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle))
+    if reasons is None:
+        return None
     return sorted({word for name, word in _SLOWED.items() if reasons & getattr(pynvml, name)})
 
 
 def _is_lost(handle: Any) -> bool:
+    """Drivers remember the UUID of a device that is gone, so that its sensor is asked too."""
+    return handle is None or any(
+        _says_lost(ask)
+        for ask in (
+            lambda: pynvml.nvmlDeviceGetUUID(handle),
+            lambda: pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU),
+        )
+    )
+
+
+def _says_lost(ask: Callable[[], Any]) -> bool:
     try:
-        pynvml.nvmlDeviceGetUUID(handle)
+        ask()
     except pynvml.NVMLError as error:
         return getattr(error, "value", None) in (pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_RESET_REQUIRED)
     return False
