@@ -55,19 +55,3 @@ def test_a_copied_address_shows_the_same_and_back_leads_to_the_tab_before(log_in
     again.goto(copied, wait_until="domcontentloaded")
     _is_the_view(again)
     assert wrong == []
-
-
-@pytest.mark.parametrize("query", ["", "?window=all&attempt=1", "?lo=3&hi=9"])
-def test_the_first_chart_is_asked_for_once_before_the_scripts_are_there(
-    log_in: Callable[[str], Page], query: str
-) -> None:
-    attempt = stored.run_with_steps(team().project)
-    page = log_in("viewer")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url.split("?")[-1]))
-    page.goto(f"/runs/{attempt.run.uid}/{query}", wait_until="domcontentloaded")
-    expect(page.locator('[data-panel="step_time"]')).to_have_attribute("data-drawn-step", re.compile(r"\d"))
-    of_the_chart = [words for words in asked if words.endswith("ids=step_time")]
-    assert len(of_the_chart) == 1
-    ways = "performance.getEntriesByType('resource').filter(r => r.name.endsWith('ids=step_time')).map(r => r.initiatorType)"
-    assert page.evaluate(ways) == ["link"]
