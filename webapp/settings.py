@@ -97,6 +97,7 @@ INSTALLED_APPS = [
     "webapp.supervisor",
 ]
 MIDDLEWARE = [
+    "webapp.prometheus.measured.Measured",
     "django.middleware.security.SecurityMiddleware",
     "webapp.content_policy.ContentPolicy",
     "webapp.streaming.StaticFiles",

@@ -72,6 +72,11 @@ def points_stored() -> str:
     return f"{PREFIX}:points-stored"
 
 
+def http_requests() -> str:
+    """Hash, web processes to /metrics: `[method, route, status, cell]` as JSON to a number."""
+    return f"{PREFIX}:http"
+
+
 def cache() -> str:
     """How the names of Django's cache begin, which the web processes share: `pl:cache:…`."""
     return f"{PREFIX}:cache"

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
 from webapp.api.errors import ApiError
-from webapp.prometheus import of_runs, of_the_server
+from webapp.prometheus import of_requests, of_runs, of_the_server
 from webapp.prometheus.who import projects_of
 
 
@@ -26,6 +26,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         )
     registry = CollectorRegistry(auto_describe=False)
     registry.register(of_the_server.Collector(projects))
+    registry.register(of_requests.Collector())
     registry.register(of_runs.Collector(projects))
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
     return HttpResponse(encode(registry), content_type=content_type)
