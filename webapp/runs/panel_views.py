@@ -1,22 +1,21 @@
 """Chart numbers of the run page as JSON: panels in a window, and the keys that the script logged."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from webapp.accounts.signed_in import signed_in
+from webapp.numbers_json import numbers_json
 from webapp.projects.models import Role
 from webapp.runs import asked, queries
 from webapp.runs.models import Run
 from webapp.telemetry.charts import METRIC_OF_HEAT, Charts
 from webapp.telemetry.loss import loss_key
-from webapp.telemetry.models import Metric
 from webapp.telemetry.points import BUILT_IN, STEP, STEP_END
 from webapp.telemetry.read import Reader
 from webapp.telemetry.run_read import RunReader
@@ -42,7 +41,7 @@ class Window:
 @never_cache
 @require_GET
 @asked.answers_bad_questions
-def panels(request: HttpRequest, uid: str) -> JsonResponse:
+def panels(request: HttpRequest, uid: str) -> HttpResponse:
     """`?ids=step_time,heat:backward,value:loss,mean:loss&last=300` or `&lo=&hi=`, `&width=` in pixels.
 
     `&attempt=1`: that one alone.
@@ -61,7 +60,7 @@ def keys(request: HttpRequest, uid: str) -> JsonResponse:
     return keys_of(request, queries.run_for(signed_in(request), uid, Role.VIEWER))
 
 
-def panels_of(request: HttpRequest, run: Run) -> JsonResponse:
+def panels_of(request: HttpRequest, run: Run) -> HttpResponse:
     """The answer of `panels`, to whoever may see the run."""
     ids = asked.names(request.GET, "ids", MOST_PANELS)
     for panel_id in ids:
@@ -73,26 +72,21 @@ def panels_of(request: HttpRequest, run: Run) -> JsonResponse:
     charts = {span: Charts(reader, *span, width) for span in {bounds.of(i) for i in ids}}
     found = {i: charts[bounds.of(i)].panel(i) for i in ids}
     answer = {"attempt": reader.attempt.number, "begins": _begins(reader), "panels": found}
-    return JsonResponse(answer, json_dumps_params={"allow_nan": False})
+    return numbers_json(request, answer)
 
 
 def keys_of(request: HttpRequest, run: Run) -> JsonResponse:
     """The answer of `keys`, to whoever may see the run."""
-    metrics = _reader(run, request).metrics()
-    logged = sorted(metric.name for metric in metrics if is_logged(metric))
+    axes = _reader(run, request).axes()
+    logged = sorted(name for name, axis in axes.items() if axis == "step" and name not in BUILT_IN)
     loss = loss_key(logged)
     words = request.GET.get("q", "").lower().split()
     wanted = [name for name in logged if (words or name != loss) and all(word in name.lower() for word in words)]
     number = asked.whole(request.GET, "page", 1, 10_000) or 1
     pages = Paginator(wanted, KEYS_PER_PAGE)
     shown = list(pages.page(number).object_list) if number <= pages.num_pages else []
-    devices = sorted(metric.name for metric in metrics if metric.axis == "time" and not is_of_link(metric.name))
+    devices = sorted(name for name, axis in axes.items() if axis == "time" and not is_of_link(name))
     return JsonResponse({"keys": shown, "total": len(wanted), "all": len(logged), "loss": loss, "devices": devices})
-
-
-def is_logged(metric: Metric) -> bool:
-    """Whether the script logged it, rather than the probe or the agent."""
-    return metric.axis == "step" and metric.name not in BUILT_IN
 
 
 def _reader(run: Run, request: HttpRequest) -> Reader | RunReader:
@@ -125,6 +119,7 @@ class _Bounds:
 
     def __init__(self, reader: Reader | RunReader, window: Window) -> None:
         self.reader, self.window = reader, window
+        self._last: dict[str, int | None] = {}
 
     def of(self, panel_id: str) -> tuple[int | None, int | None]:
         kind, _colon, name = panel_id.partition(":")
@@ -136,8 +131,10 @@ class _Bounds:
 
     def _newest(self, name: str) -> int | None:
         # A value with a step count of its own (an epoch, say) shows its own newest steps.
-        metric = self._metrics.get(name)
-        return metric.last_index if metric else self.reader.attempt.last_step
+        if name not in self._last:
+            metrics = [metric for metric in self.reader.metrics(query=name) if metric.name == name]
+            self._last[name] = metrics[0].last_index if metrics else self.reader.attempt.last_step
+        return self._last[name]
 
     def _ended(self, step: int | None) -> int | None:
         """When the step ended, in whole epoch seconds."""
@@ -145,7 +142,3 @@ class _Bounds:
             return None
         near = self.reader.series(STEP_END, lo=step, hi=step)
         return int(near.values[near.present].max()) if near.present.any() else None
-
-    @cached_property
-    def _metrics(self) -> dict[str, Metric]:
-        return {metric.name: metric for metric in self.reader.metrics()}

@@ -47,6 +47,7 @@ class Reader:
         self.attempt = attempt
         self.attempts = [attempt]
         self.first_step = attempt.first_step if first_step is None else first_step
+        self._views: dict[tuple[str, int | None, int | None], View] = {}
         if young is not None:
             self.young = young
 
@@ -68,6 +69,11 @@ class Reader:
                 rows.setdefault(name, self._new(name))
         names = sorted(name for name in rows if name > after or not after)
         return [self.complete(rows[name]) for name in names[:limit]]
+
+    def axes(self) -> dict[str, str]:
+        """Axis of every metric by its name: cheap, where a script may have logged thousands."""
+        stored = dict(Metric.objects.filter(attempt=self.attempt).values_list("name", "axis"))
+        return {name: self._new(name).axis for name in self._young_names if name not in stored} | stored
 
     def complete(self, row: Metric) -> Metric:
         """A stored row with the young data in it and with indexes as readers see them; it must not be saved."""
@@ -92,6 +98,11 @@ class Reader:
 
     def view(self, name: str, lo: int | None = None, hi: int | None = None) -> View:
         """The points with lo <= index <= hi, to be read at any resolution."""
+        if (name, lo, hi) not in self._views:
+            self._views[name, lo, hi] = self._view(name, lo, hi)
+        return self._views[name, lo, hi]
+
+    def _view(self, name: str, lo: int | None, hi: int | None) -> View:
         sources = derive.SOURCES.get(name, ())
         stored = Segments(self.attempt, [name, *sources])
         young = {n: p for n in (name, *sources) if (p := self.young.get(n)) is not None}

@@ -64,6 +64,10 @@ class RunReader:
                 rows[row.name] = _both(rows[row.name], row) if row.name in rows else row
         return [rows[name] for name in sorted(rows)[:limit]]
 
+    def axes(self) -> dict[str, str]:
+        """Axis of every metric of any attempt; see `read.Reader.axes`."""
+        return {name: axis for reader in self._readers.values() for name, axis in reader.axes().items()}
+
     def series(self, name: str, lo: int | None = None, hi: int | None = None, max_rows: int | None = None) -> Series:
         """The main line; see `read.series`."""
         return self._read(name, lo, hi, max_rows).main
