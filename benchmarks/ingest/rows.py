@@ -1,6 +1,5 @@
 """The database's side of the measurement: the run that the nodes report about, and what was stored of it."""
 
-import json
 import os
 import statistics
 import time
@@ -14,6 +13,7 @@ from django.utils import timezone
 
 from benchmarks.ingest.data import slab
 from webapp.accounts.models import User
+from webapp.numbers_json import encoded
 from webapp.projects.models import Project
 from webapp.runs.models import Attempt, AttemptNode, RankState, Run, Status
 from webapp.telemetry import charts
@@ -93,7 +93,7 @@ def heatmap_ms(ranks: int, steps: int) -> float:
 
 def _one_read_ms(attempt: Attempt) -> float:
     began = time.process_time()
-    json.dumps(charts.panel(attempt, "heat:step", width=2_000), allow_nan=False).encode()
+    encoded(charts.panel(attempt, "heat:step", width=2_000))
     return (time.process_time() - began) * 1e3
 
 

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from webapp.accounts.signed_in import signed_in
 from webapp.compare import answers, chosen, page
 from webapp.compare.curves import AXES
+from webapp.numbers_json import numbers_json
 from webapp.runs.models import Run
 
 
@@ -24,19 +25,18 @@ def index(request: HttpRequest) -> HttpResponse:
 @login_required
 @never_cache
 @require_safe
-def curve(request: HttpRequest) -> JsonResponse:
+def curve(request: HttpRequest) -> HttpResponse:
     """One metric of all runs as lines."""
     axis = request.GET.get("axis", "")
-    return JsonResponse(
-        answers.curve(
-            _runs(request),
-            request.GET.get("metric", ""),
-            axis if axis in AXES else AXES[0],
-            chosen.smoothness(request.GET.get("smooth", "")),
-            chosen.width(request.GET.get("width", "")),
-            turned="turned" in request.GET,
-        )
+    drawn = answers.curve(
+        _runs(request),
+        request.GET.get("metric", ""),
+        axis if axis in AXES else AXES[0],
+        chosen.smoothness(request.GET.get("smooth", "")),
+        chosen.width(request.GET.get("width", "")),
+        turned="turned" in request.GET,
     )
+    return numbers_json(request, drawn)
 
 
 @login_required

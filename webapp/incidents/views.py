@@ -1,7 +1,7 @@
 """Pages of incidents: the list, one of them, and the numbers of its charts."""
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -11,6 +11,7 @@ from webapp.incidents import cost, evidence, listing, page, queries, severity, w
 from webapp.incidents.forms import CommentForm
 from webapp.incidents.listing import KINDS, Asked
 from webapp.incidents.models import Incident
+from webapp.numbers_json import numbers_json
 from webapp.projects.access import projects_where
 from webapp.projects.models import Role
 from webapp.runs import pace
@@ -55,11 +56,11 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @never_cache
 @require_safe
-def panels(request: HttpRequest, pk: int) -> JsonResponse:
+def panels(request: HttpRequest, pk: int) -> HttpResponse:
     """The numbers of all its charts."""
     row = queries.incident_for(signed_in(request), pk, Role.VIEWER)
     answer = {"onset": row.opened_step, "panels": evidence.panels(row, evidence.shown(row))}
-    return JsonResponse(answer, json_dumps_params={"allow_nan": False})
+    return numbers_json(request, answer)
 
 
 def _row(row: Incident) -> dict[str, object]:

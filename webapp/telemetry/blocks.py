@@ -78,7 +78,7 @@ def encode(block: Block, dtype: str) -> bytes:
     return head + zstd.compressor.compress(b"".join(sections))
 
 
-def decode(data: bytes) -> Block:
+def decode(data: bytes | memoryview) -> Block:
     """Bytes to block; ValueError when they are no block."""
     version, kind, gaps, rolled, columns, rows = _HEAD.unpack_from(data)
     if version != _VERSION:

@@ -37,6 +37,7 @@ class Charts:
     def __init__(self, reader: Reader | RunReader, lo: int | None, hi: int | None, width: int) -> None:
         self.reader, self.attempt, self.lo, self.hi, self.draw = reader, reader.attempt, lo, hi, Draw(width)
         self._read: dict[str, Series] = {}
+        self._step_s: float | None = None
         self._ranks: dict[str, list[Rank]] = {}
         self._most_rows = min(width * _ROWS_PER_PIXEL, _MOST_CELLS // max(1, reader.attempt.world_size))
 
@@ -96,7 +97,9 @@ class Charts:
 
     @cached_property
     def _step(self) -> float:
-        return middle_of(self._series(STEP).values)
+        if self._step_s is None:
+            self._step_s = middle_of(self._series(STEP).values)
+        return self._step_s
 
     def _ranked(self, name: str) -> list[Rank]:
         if name not in self._ranks:

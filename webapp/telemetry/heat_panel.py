@@ -7,7 +7,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from webapp.telemetry import findings
-from webapp.telemetry.blocks import Ints
+from webapp.telemetry.blocks import Floats, Ints
 from webapp.telemetry.panel_lines import MOST_CELLS, Panel, count, numbers
 from webapp.telemetry.panels import MOST_WORST
 from webapp.telemetry.read import Series
@@ -44,9 +44,7 @@ def heat(phase: str, series: Series, ranks: list[Rank], ground: Ground, width: i
     columns = np.array(series.columns, dtype=np.int64)
     rows = bins(columns.size, MOST_ROWS)
     across = bins(series.index.size, max(1, min(width, MOST_CELLS // max(1, rows.size))))
-    z = series.maxs.T
-    if z.size:
-        z = np.fmax.reduceat(np.fmax.reduceat(z, rows, axis=0), across, axis=1)
+    z = _greatest(_greatest(series.maxs, across, 0), rows, 1).T if series.maxs.size else series.maxs.T
     x = series.index[across] if series.index.size else series.index
     return {
         "unit": "ms",
@@ -61,6 +59,13 @@ def heat(phase: str, series: Series, ranks: list[Rank], ground: Ground, width: i
         "reduction": _("every rank") if columns.size <= MOST_ROWS else _("greatest of every bin of ranks"),
         **count(int(x.size), [series]),
     }
+
+
+def _greatest(values: Floats, starts: Ints, axis: int) -> Floats:
+    """Of each bin along an axis."""
+    if starts.size == values.shape[axis]:
+        return values
+    return np.asarray(np.fmax.reduceat(values, starts, axis=axis))
 
 
 def _row_names(columns: Ints, starts: Ints) -> list[str]:

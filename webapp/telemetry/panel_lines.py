@@ -118,4 +118,7 @@ def count(points: int, series: list[Series]) -> dict[str, int]:
 def numbers(values: Floats, digits: int | None = None) -> list[float | None]:
     """For JSON: null for NaN and infinities."""
     rounded = np.round(values, digits) if digits is not None else values
-    return [v if k else None for v, k in zip(rounded.tolist(), np.isfinite(values).tolist(), strict=True)]
+    finite = np.isfinite(values)
+    if bool(finite.all()):
+        return rounded.tolist()  # type: ignore[no-any-return]
+    return [v if k else None for v, k in zip(rounded.tolist(), finite.tolist(), strict=True)]

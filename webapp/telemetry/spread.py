@@ -28,12 +28,15 @@ class Rank:
 
 def median(values: Floats, axis: int) -> Floats:
     """Median over an axis, gaps left out; NaN where nothing is."""
+    n = values.shape[axis]
+    if n and not np.isnan(values).any():
+        # Along rows that lie together in memory NumPy is several times faster.
+        across = np.ascontiguousarray(np.moveaxis(values, axis, -1))
+        across = np.partition(across, [(n - 1) // 2, n // 2], axis=-1)
+        return _between(across[..., (n - 1) // 2], across[..., n // 2])
     ordered = np.moveaxis(np.sort(values, axis=axis), axis, 0)  # NaN goes last
-    n = ordered.shape[0]
     if not n:
         return np.full(ordered.shape[1:], np.nan)
-    if not np.isnan(ordered[-1]).any():
-        return _between(ordered[(n - 1) // 2], ordered[n // 2])
     count = np.sum(~np.isnan(ordered), axis=0)[None]
     low = np.take_along_axis(ordered, np.maximum((count - 1) // 2, 0), axis=0)[0]
     high = np.take_along_axis(ordered, np.minimum(count // 2, n - 1), axis=0)[0]

@@ -84,8 +84,9 @@ class View:
     def _stored(self, level: int) -> Block:
         found = {number: block for (at, number), block in self.changed.items() if at == level and self._in(at, number)}
         if self.metric is not None:
-            rows = Segment.objects.filter(self._covers(level), metric=self.metric).exclude(block__in=list(found))
-            found |= {row.block: decode(bytes(row.payload)) for row in rows}
+            rows = Segment.objects.filter(self._covers(level), metric=self.metric)
+            rows = rows.exclude(block__in=list(found)) if found else rows
+            found |= {number: decode(payload) for number, payload in rows.values_list("block", "payload")}
         whole = joined([found[number] for number in sorted(found)]) if found else empty(level > 0)
         step = stride(level)
         lo = None if self.lo is None else self.lo // step * step
@@ -108,8 +109,9 @@ class View:
         rows: dict[int, int] = {}
         if self.metric is not None:
             covers = Q()
-            for level in range(MAX_LEVEL + 1):
-                covers |= self._covers(level)
+            if (self.lo, self.hi) != (None, None):
+                for level in range(MAX_LEVEL + 1):
+                    covers |= self._covers(level)
             changed = Q()
             for level, number in self.changed:
                 changed |= Q(level=level, block=number)
