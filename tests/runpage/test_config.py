@@ -23,15 +23,17 @@ def test_the_run_tells_its_own_overhead_once_the_probe_has_timed_itself() -> Non
 def test_an_imported_run_says_where_it_comes_from_and_nothing_of_a_launch() -> None:
     project = builders.project("demo", ana=Role.EDITOR)
     ana = User.objects.get(username="ana")
-    run = begin(project, ana, Asked("mlflow", "mlflow:7f3a", "old", live=False)).run
+    run = begin(project, ana, Asked("mlflow", "mlflow:7f3a", "old", config={"lr": "0.25"})).run
     assert tables(run, run.attempts.get())["spec_rows"] == [("Source", "mlflow:7f3a"), ("Logged by", "MLflow")]
     page = _config_tab(ana, run)
     assert "Where it was imported from" in page
+    assert "<dt>lr</dt><dd>0.25</dd>" in page
     assert "outside of Paceline" not in page
     assert "Command of each node" not in page
+    assert "Not known: another tool logged this run." in page
 
 
 def _config_tab(user: User, run: Run) -> str:
     client = Client()
     client.force_login(user)
-    return client.get(f"/runs/{run.uid}/config").content.decode()
+    return "".join(client.get(f"/runs/{run.uid}/{part}").content.decode() for part in ("config", "provenance"))

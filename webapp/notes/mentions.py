@@ -22,7 +22,12 @@ def members(project: Project) -> QuerySet[User]:
     return project.members.filter(is_active=True, is_service=False).order_by("username")
 
 
+def names(project: Project) -> list[str]:
+    """User names of the members."""
+    return list(members(project).values_list("username", flat=True))
+
+
 def mentioned(text: str, project: Project) -> list[User]:
     """The members that are named."""
-    names = named_in(text)
-    return [person for person in members(project) if person.username.lower() in names] if names else []
+    named = named_in(text)
+    return [person for person in members(project) if person.username.lower() in named] if named else []

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 from webapp.accounts.models import User
 from webapp.markdown import render
 from webapp.notes.forms import CommentForm, NoteForm
-from webapp.notes.mentions import members
+from webapp.notes.mentions import names
 from webapp.notes.models import Comment, Note
 from webapp.projects import access
 from webapp.projects.models import Role
@@ -35,8 +35,8 @@ def parts(
     """Everything that templates/notes/part.html draws. A form that was refused comes back; `edited`: whose it is."""
     note = Note.objects.filter(run=run).select_related("changed_by").first()
     is_admin = access.allows(user, run.project, Role.ADMIN)
-    names = list(members(run.project).values_list("username", flat=True))
-    people = frozenset(name.lower() for name in names)
+    known = names(run.project)
+    people = frozenset(name.lower() for name in known)
     rows = list(reversed(run.comments.select_related("author").order_by("-pk")[:MOST_COMMENTS]))
     return {
         "run": run,
@@ -49,7 +49,7 @@ def parts(
         "edited": edited,
         "comment_form": said if said and not edited else CommentForm(auto_id="comment_%s"),
         "can_edit": access.allows(user, run.project, Role.EDITOR),
-        "members": names,
+        "members": known,
     }
 
 

@@ -17,6 +17,7 @@ from webapp.audit.models import Verb
 from webapp.markdown import render as rendered
 from webapp.notes import lifecycle, page, queries
 from webapp.notes.forms import CommentForm, NoteForm
+from webapp.notes.mentions import names
 from webapp.notes.models import MentionChoice
 from webapp.projects.models import Role
 from webapp.runs import queries as runs
@@ -110,8 +111,9 @@ def mentions(request: HttpRequest) -> HttpResponse:
         messages.success(request, _("Saved."))
         return redirect("notes:mentions")
     found = Paginator(queries.mentions_of(user), _PER_PAGE).get_page(request.GET.get("page"))
-    me = {user.username.lower()}
-    rows = [(row, rendered(row.comment.text, me)) for row in found.object_list]
+    projects = {row.comment.run.project for row in found.object_list}
+    people = {project.pk: {name.lower() for name in names(project)} for project in projects}
+    rows = [(row, rendered(row.comment.text, people[row.comment.run.project_id])) for row in found.object_list]
     context = {"page": found, "rows": rows, "mail": not MentionChoice.objects.filter(user=user).exists()}
     answer = render(request, "notes/mentions.html", context)
     lifecycle.seen(user, timezone.now())

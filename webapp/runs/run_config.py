@@ -23,6 +23,7 @@ _BLIND = (
 )
 
 _TOOLS = {"mlflow": "MLflow", "tensorboard": "TensorBoard"}
+MOST_SETTINGS = 500
 MOST_RANKS = 64  # in the table; of more, those that failed come first
 
 
@@ -30,8 +31,8 @@ def tables(run: Run, attempt: Attempt) -> dict[str, Any]:
     """Rows for templates/runs/run/config.html. Secrets are named, never shown."""
     imported = Imported.objects.filter(run=run).first()
     if imported is not None:  # nobody launched it here: no command, nodes or ranks of ours
-        kind = _TOOLS.get(imported.kind, imported.kind)
-        return {"imported": True, "spec_rows": [(_("Source"), imported.source), (_("Logged by"), kind)]}
+        rows = [(_("Source"), imported.source), (_("Logged by"), _TOOLS.get(imported.kind, imported.kind))]
+        return {"imported": True, "spec_rows": rows, "settings": _settings(run)}
     spec = RunSpec.stored(run.spec)
     parts = list(attempt.parts.select_related("node"))
     return {
@@ -42,6 +43,10 @@ def tables(run: Run, attempt: Attempt) -> dict[str, Any]:
         "node_rows": [_node_row(part) for part in parts],
         **rank_table(attempt),
     }
+
+
+def _settings(run: Run) -> list[tuple[str, str]]:
+    return list(run.config_values.order_by("key__name").values_list("key__name", "text")[:MOST_SETTINGS])
 
 
 def rank_table(attempt: Attempt) -> dict[str, Any]:
