@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.agent.test_collecting import batches, outbox
 from tests.rank.launch import INJECT
-from trainer_agent.rank.ring import RingWriter
+from trainer_agent.rank.step_ring import StepRing
 from trainer_agent.wire import record
 
 NO_NETWORK = """
@@ -95,11 +95,11 @@ def test_a_thousand_keys_are_all_told(tmp_path: Path):
 
 
 def test_a_ring_that_nobody_reads_costs_no_more_than_one_that_is_read(tmp_path: Path):
-    ring = RingWriter(record.ring_path(str(tmp_path), 0, "steps"), record.STEP, 256, 0)
+    ring = StepRing(record.ring_path(str(tmp_path), 0, "steps"), 256, 0)
     took = []
     for step in range(4_000):
         began = time.perf_counter()
-        ring.put(1.0, step, step, 1.0, 100, 10, 20, 30, 5, 5, 30, record.MISSING_US, 0, 0, 0)
+        ring.put_step(step, 1.0, [100, 10, 20, 30, 5, 5, 30, record.MISSING_US], nbytes=0, buckets=0, flags=0)
         took.append(time.perf_counter() - began)
     first_lap, unread = statistics.median(took[:256]), statistics.median(took[512:])
     assert unread < 3 * first_lap + 5e-6

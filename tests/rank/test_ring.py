@@ -2,13 +2,18 @@
 
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from trainer_agent.rank.facts import FactsWriter
+from trainer_agent.rank.output import Output
+from trainer_agent.rank.progress import Progress
 from trainer_agent.rank.ring import RingWriter
+from trainer_agent.rank.step_ring import StepRing
 from trainer_agent.wire import record, ring_reader
+from trainer_agent.wire.environment import PROBE_PID
 
 CAPACITY = 8
 
@@ -39,6 +44,41 @@ def test_the_header_says_where_the_writer_stands(tmp_path: Path) -> None:
     ring = writer(tmp_path)
     put(ring, 41)
     assert reader.header() == ring_reader.RingHeader(rank=3, pid=os.getpid(), seq=1, time=141.0, step=41)
+
+
+def test_a_step_whose_fields_are_stored_one_by_one_reads_as_one_that_is_packed(tmp_path: Path) -> None:
+    us = [2**32 - 2, 1, 22, 333, 4_444, 55_555, record.MISSING_US, 0]
+    packed = RingWriter(record.ring_path(str(tmp_path), 0, "steps"), record.STEP, CAPACITY, 0)
+    stored = StepRing(record.ring_path(str(tmp_path), 1, "steps"), CAPACITY, 1)
+    for step in range(CAPACITY + 3):
+        packed.put(9.5 + step, step, step, 9.5 + step, *us, 2**40 + step, 7, 5)
+        stored.put_step(step, 9.5 + step, us, nbytes=2**40 + step, buckets=7, flags=5)
+    both = [ring_reader.step_reader(str(tmp_path), rank) for rank in (0, 1)]
+    assert both[0].read_new(0) == both[1].read_new(0)
+    assert len(both[1].read_new(0)[0]) == CAPACITY
+    headers = [reader.header() for reader in both]
+    assert [(h.seq, h.time, h.step) for h in headers if h] == [(CAPACITY + 3, 19.5, CAPACITY + 2)] * 2
+
+
+def test_the_progress_word_is_read_from_outside_in_epoch_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PROBE_PID, str(os.getpid()))  # taken back afterwards
+    progress = Progress(Output(str(tmp_path), 3))
+    phase, since = progress.fields()
+    before = time.time()
+    phase[0], since[0] = record.NOW.index("backward"), time.perf_counter_ns()
+    progress.collective()
+    progress.collective()
+    progress.waiting(256)
+    header = ring_reader.step_reader(str(tmp_path), 3).header()
+    assert header is not None
+    assert (header.phase, header.collectives, header.ahead) == ("backward", 2, 256)
+    assert before - 0.5 <= header.since <= time.time() + 0.5
+    since[0] = time.perf_counter_ns() + 10**15  # of a writer with another clock
+    header = ring_reader.step_reader(str(tmp_path), 3).header()
+    assert header is not None
+    assert header.since == 0
 
 
 def test_records_that_were_overwritten_are_counted_as_dropped(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import pytest
 
 from trainer_agent.rank.clock import CpuClock
 from trainer_agent.rank.cycle import OptimizerCycle
+from trainer_agent.rank.segment import Segment
 from trainer_agent.rank.steps import FORWARD_ONLY_FROM, Steps
-from trainer_agent.rank.timeline import Segment
 from trainer_agent.rank.totals import total_steps
 
 
@@ -54,6 +54,15 @@ def test_the_first_step_waits_for_the_second_call_and_the_others_do_not() -> Non
         steps.optimizer_stepped(1, segment())
         counts.append(len(emitted))
     assert counts == [0, 2, 3, 4]
+
+
+def test_an_optimizer_is_alone_once_that_is_sure_and_until_another_steps() -> None:
+    steps = Steps(lambda _: None)
+    alone = []
+    for who in (1, 1, 1, 2, 1, 2, 2):
+        steps.optimizer_stepped(who, segment())
+        alone.append(steps.alone)
+    assert alone == [None, 1, 1, None, None, None, None]
 
 
 def test_a_step_that_is_held_back_comes_out_at_the_end() -> None:

@@ -9,7 +9,7 @@ from trainer_agent.rank.deep import DeepHook
 from trainer_agent.rank.forwards import Forwards
 from trainer_agent.rank.optimizers import Optimizers
 from trainer_agent.rank.probe import Probe
-from trainer_agent.rank.timeline import BACKWARD
+from trainer_agent.rank.segment import BACKWARD
 
 
 class Backwards:
@@ -24,7 +24,6 @@ class Backwards:
         self._graph_end = models.graph_end
         self._optimizers = optimizers
         self._deep = deep
-        self._nested = 0
 
     def install(self, module: ModuleType) -> None:
         """After the import of `torch.autograd`."""
@@ -33,19 +32,18 @@ class Backwards:
 
     def _before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         probe = self._probe
-        if self._nested:
+        if probe.backward_depth:
             self._graph_end.nested()
         if get_ident() != probe.thread:
             return
-        self._nested += 1
-        if self._nested > 1:
+        probe.backward_depth += 1
+        if probe.backward_depth > 1:
             return
         loss = _first(args[0] if args else kwargs.get("tensors"))
         if not probe.on_cuda and getattr(loss, "is_cuda", False):
             use_cuda_clock(probe)
         self._forwards.depth = 0
         probe.backwards += 1
-        self._optimizers.backward_depth = 1
         probe.timeline.enter(BACKWARD)
         if self._models.waiting:
             if self._deep is not None:
@@ -53,15 +51,16 @@ class Backwards:
             self._graph_end.begins(loss)
 
     def _after(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if not self._nested or get_ident() != self._probe.thread:
+        probe = self._probe
+        if not probe.backward_depth or get_ident() != probe.thread:
             return
-        self._nested -= 1
-        if self._nested:
+        probe.backward_depth -= 1
+        if probe.backward_depth:
             return
-        self._optimizers.backward_depth = 0
-        self._probe.timeline.leave()
+        probe.timeline.leave()
         if self._models.waiting:
-            self._graph_end.over()
+            if self._graph_end.awaited or self._graph_end.by_loss:
+                self._graph_end.over()
             self._models.backward_ended()
         if self._optimizers.stepped_in_backward:
             self._optimizers.backward_ended()

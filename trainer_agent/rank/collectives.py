@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from trainer_agent.rank.probe import Probe
-from trainer_agent.rank.timeline import EXPOSED_COMM
+from trainer_agent.rank.segment import EXPOSED_COMM
 
 # Bytes of the first tensor times this are the bytes of an all-reduce with the same traffic on the wire.
 TRAFFIC = {
@@ -70,7 +70,7 @@ class Collectives:
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if self._probe.mine():
-            self._probe.progress.collectives += 1
+            self._probe.progress.collective()
             self._wait(args, kwargs)
 
     def _wait(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -10,9 +10,13 @@ CUT = 0.1  # of these: in the longest, something else had the processor
 
 
 class Cost:
-    """`us`: microseconds in a step, the mean without the longest tenth; None until a step was timed."""
+    """`us`: microseconds in a step, the mean without the longest tenth; None until a step was timed.
+
+    It wants to hear of the end of step number `due`.
+    """
 
     def __init__(self, guard: Guard) -> None:
+        self.due = 0
         self._guard = guard
         self._spent_before = 0
         self._was_timed = False
@@ -32,3 +36,4 @@ class Cost:
             self._spent_before = guard.spent_ns
         self._was_timed = guard.timed
         guard.timed = made % EVERY == 0
+        self.due = made + 1 if guard.timed or self._was_timed else made + EVERY - made % EVERY

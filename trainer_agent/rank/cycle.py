@@ -16,7 +16,7 @@ class OptimizerCycle:
 
     def on_step(self, who: int) -> tuple[bool, bool]:
         """Optimizer `who` has stepped: (a step had ended before this call, a step ends with this call)."""
-        if not self._open and self._last == (who,):
+        if self.is_alone(who):
             return False, True
         ended_before = self._comes_round(who)
         if ended_before:
@@ -30,6 +30,10 @@ class OptimizerCycle:
         if ends_now:
             self._open = []
         return ended_before, ends_now
+
+    def is_alone(self, who: int) -> bool:
+        """Whether a call of optimizer `who` would be a step of its own, and has been one before."""
+        return not self._open and self._last == (who,)
 
     def _comes_round(self, who: int) -> bool:
         if not self._open:

@@ -10,11 +10,11 @@ from trainer_agent.rank.clock import CudaClock
 from trainer_agent.rank.deep import DeepHook
 from trainer_agent.rank.graph_end import GraphEnd
 from trainer_agent.rank.probe import Probe
-from trainer_agent.rank.timeline import Segment
+from trainer_agent.rank.segment import Segment
 from trainer_agent.wire.record import FLAG_COMM_MEASURED
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class DdpModel:
     """One wrapped model. `nbytes` are the gradient bytes of one synchronisation."""
 
@@ -25,26 +25,28 @@ class DdpModel:
     iteration: int = 0  # of those that synchronise, as DDP counts them
     read_at: int = 0  # the iteration of DDP's timers when they were last read
     every: int = 1  # iterations in which DDP's timers run and are read
-    waits_for_backward: bool = False
-    syncs: int = 0  # since the last cut
 
 
 class DdpModels:
     """Every DDP model of the process. `waiting` are those whose gradients the next backward synchronises."""
 
     def __init__(self, probe: Probe, graph_end: GraphEnd, deep: DeepHook | None) -> None:
-        self.waiting = 0
+        self.waiting: list[DdpModel] = []
         self._probe = probe
         self.graph_end = graph_end
         self._deep = deep
-        self._models: dict[int, DdpModel] = {}  # by id, forgotten when the model is
+        self._met: dict[int, DdpModel] = {}  # by id, forgotten when the model is
         self._is_grad_enabled: Callable[[], bool]
-        probe.before_step.append(self._add_to)
 
-    def meet(self, ddp: Any) -> None:
-        """A forward of this model begins."""
-        if id(ddp) in self._models:
-            return
+    def forward_begins(self, ddp: Any) -> None:
+        """The backward that follows will synchronise gradients, unless inside `no_sync` or without gradients."""
+        model = self._met.get(id(ddp)) or self._meet(ddp)
+        waits = ddp.require_backward_grad_sync and self._is_grad_enabled()
+        model.iteration += waits
+        if waits != (model in self.waiting):
+            (self.waiting.append if waits else self.waiting.remove)(model)
+
+    def _meet(self, ddp: Any) -> DdpModel:
         import torch
 
         self._is_grad_enabled = torch.is_grad_enabled
@@ -54,7 +56,7 @@ class DdpModels:
             on_cuda=any(p.is_cuda for p in gradients),
             nbytes=sum(p.numel() * p.element_size() for p in gradients),
         )
-        self._models[id(ddp)] = model
+        self._met[id(ddp)] = model
         if model.on_cuda:
             use_cuda_clock(self._probe)
         else:
@@ -62,40 +64,25 @@ class DdpModels:
         self._probe.guard.run("watch", self.graph_end.watch, ddp)
         if self._deep is not None:
             self._probe.guard.run("deep", self._deep.register, ddp)
-
-    def forward_ended(self, ddp: Any) -> None:
-        """The backward that follows will synchronise gradients, unless inside `no_sync` or without gradients."""
-        model = self._models[id(ddp)]
-        waits = ddp.require_backward_grad_sync and self._is_grad_enabled()
-        model.iteration += waits
-        if waits != model.waits_for_backward:
-            model.waits_for_backward = waits
-            self.waiting += 1 if waits else -1
+        return model
 
     def backward_ended(self) -> None:
         """Gradients of every model that waited for it are synchronised."""
-        self.waiting = 0
-        for model in self._models.values():
-            if model.waits_for_backward:
-                model.waits_for_backward = False
-                model.syncs += 1
+        models, self.waiting, segment = self.waiting, [], self._probe.timeline.segment
+        assert segment is not None  # backward has begun it
+        for model in models:
+            if model.iteration % model.every == 0:
+                self._probe.guard.run("ddp_timers", self._read_timers, model.ddp(), model, segment)
+            segment.nbytes += model.nbytes
+            segment.buckets += model.buckets
 
     def _forget(self, key: int, _: Any) -> None:
-        model = self._models.pop(key, None)
-        self.waiting -= model is not None and model.waits_for_backward
-
-    def _add_to(self, segment: Segment) -> None:
-        for model in self._models.values():
-            if model.syncs:
-                if model.iteration % model.every == 0:
-                    self._probe.guard.run("ddp_timers", self._read_timers, model.ddp(), model, segment)
-                segment.nbytes += model.nbytes * model.syncs
-                segment.buckets += model.buckets * model.syncs
-                model.syncs = 0
+        model = self._met.pop(key, None)
+        self.waiting = [other for other in self.waiting if other is not model]
 
     def _read_timers(self, ddp: Any, model: DdpModel, segment: Segment) -> None:
         """They cost nearly as much to take as to read, so DDP takes them in the iterations in which they are read."""
-        every = self._probe.recorder.period
+        every = self._probe.recorder.pace.period
         if not model.on_cuda:  # on CUDA this would wait for the device
             ddp.logger.set_runtime_stats_and_log()
         data = ddp._get_ddp_logging_data()

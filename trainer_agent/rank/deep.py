@@ -8,7 +8,7 @@ from collections import deque
 from typing import Any
 
 from trainer_agent.rank.probe import Probe
-from trainer_agent.rank.timeline import Segment
+from trainer_agent.rank.segment import Segment
 
 Point = tuple[str, Any, Any, int]  # name, start, mark, step
 

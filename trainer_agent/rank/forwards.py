@@ -6,7 +6,7 @@ from typing import Any
 
 from trainer_agent.rank.ddp import DdpModels
 from trainer_agent.rank.probe import Probe
-from trainer_agent.rank.timeline import BACKWARD, FORWARD
+from trainer_agent.rank.segment import BACKWARD, FORWARD
 
 
 class Forwards:
@@ -19,9 +19,7 @@ class Forwards:
 
     def install_ddp(self, module: ModuleType) -> None:
         """After the import of `torch.nn.parallel.distributed`."""
-        self._probe.guard.around(
-            "forward", module.DistributedDataParallel, "forward", self._before_ddp, self._after_ddp
-        )
+        self._probe.guard.around("forward", module.DistributedDataParallel, "forward", self._before_ddp, self._after)
 
     def install_fsdp(self, module: ModuleType) -> None:
         """After the import of `torch.distributed.fsdp.fully_sharded_data_parallel`."""
@@ -35,17 +33,22 @@ class Forwards:
 
     def _before_ddp(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if get_ident() == self._probe.thread:
-            self._models.meet(args[0])
-            self._before(args, kwargs)
-
-    def _after_ddp(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if get_ident() == self._probe.thread:
-            self._after(args, kwargs)
-            self._models.forward_ended(args[0])
+            self._models.forward_begins(args[0])
+            self._begins()
 
     def _before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if get_ident() == self._probe.thread:
+            self._begins()
+
+    def _after(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if self.depth and get_ident() == self._probe.thread:
+            self.depth -= 1
+            if not self.depth:
+                self._probe.timeline.leave()
+
+    def _begins(self) -> None:
         probe = self._probe
-        if get_ident() != probe.thread or probe.timeline.inside(BACKWARD):
+        if probe.timeline.stack[-1] == BACKWARD:
             return  # recomputed for checkpointing: part of backward
         if self.depth == 0:
             if not probe.steps.trained:
@@ -55,13 +58,6 @@ class Forwards:
             if not probe.wrapper_seen:
                 probe.learn(wrapper=True)
         self.depth += 1
-
-    def _after(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if not self.depth or get_ident() != self._probe.thread:
-            return
-        self.depth -= 1
-        if self.depth == 0:
-            self._probe.timeline.leave()
 
     def _end_of_an_evaluating_pass(self) -> None:
         """A loop without optimizer, backward and DataLoader ends its pass where the next forward begins."""

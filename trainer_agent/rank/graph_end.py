@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from trainer_agent.rank.probe import Probe
-from trainer_agent.rank.timeline import BACKWARD, EXPOSED_COMM
+from trainer_agent.rank.segment import BACKWARD, EXPOSED_COMM
 
 
 class GraphEnd:
@@ -13,51 +13,53 @@ class GraphEnd:
     DDP waits in a callback that it queues when the last bucket is ready, and callbacks run in the order in which they
     were queued. Ours is queued by a hook that runs in the graph before: on a parameter, which stays and costs little,
     where DDP says that each one takes part in every backward, and else on the loss, which is a new one each time.
+
+    While a backward is `awaited`, or goes `by_loss`, `over` wants to know when it is over.
     """
 
     def __init__(self, probe: Probe) -> None:
         self._probe = probe
         self._graph_begins = probe.guard.guarded("local_backward", self._queue_end)
         self._graph_ends = probe.guard.guarded("local_backward", self._local_part_ends)
-        self._by_loss = False  # the parameters' hooks have not been enough
-        self._awaited = False
+        self.by_loss = False  # the parameters' hooks have not been enough
+        self.awaited = False
         self._handle: Any = None
         self._queue: Any = None
 
     def watch(self, ddp: Any) -> None:
         """This model takes part from now on."""
-        if not self._by_loss:
-            self._by_loss = True  # unless the parameter can be watched
+        if not self.by_loss:
+            self.by_loss = True  # unless the parameter can be watched
             parameter = _always_used(ddp)
             if parameter is not None:
                 _grad_accumulator(parameter).register_prehook(self._graph_begins)
-                self._by_loss = False
+                self.by_loss = False
 
     def begins(self, loss: Any) -> None:
         """A backward that will synchronise begins."""
-        self._awaited = True
-        if self._by_loss:
+        self.awaited = True
+        if self.by_loss:
             self._handle = self._probe.guard.run("local_backward", _hook, loss, self._graph_begins)
 
     def nested(self) -> None:
         """A backward runs inside this one and has an end of its own, at which it is too early."""
-        self._by_loss = True
-        if self._awaited and self._handle is None:
-            self._awaited = False
+        self.by_loss = True
+        if self.awaited and self._handle is None:
+            self.awaited = False
 
     def over(self) -> None:
         """The backward is over."""
-        if self._awaited:  # without a word from a parameter
-            self._awaited = False
-            self._by_loss = True
+        if self.awaited:  # without a word from a parameter
+            self.awaited = False
+            self.by_loss = True
         if self._handle is not None:
             self._handle.remove()
             self._handle = None
 
     def _queue_end(self, *_: Any) -> None:
-        if not self._awaited:
+        if not self.awaited:
             return
-        self._awaited = False
+        self.awaited = False
         if self._queue is None:
             import torch
 
@@ -67,9 +69,9 @@ class GraphEnd:
     def _local_part_ends(self) -> None:
         """Runs in whichever thread of the engine ends the graph, while the training thread waits."""
         timeline = self._probe.timeline
-        if timeline.inside(BACKWARD):
-            self._probe.progress.collectives += 1  # DDP's buckets together: one for every rank that comes here
+        if timeline.stack[-1] == BACKWARD:
             timeline.become(EXPOSED_COMM)
+            self._probe.progress.collective()  # DDP's buckets together: one for every rank that comes here
 
 
 def _always_used(ddp: Any) -> Any:

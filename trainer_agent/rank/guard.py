@@ -21,45 +21,42 @@ class Guard:
         self.failed: dict[str, str] = {}
         self._on_failure = on_failure
         self._now = now  # nanoseconds
-        self.in_child = False
-        self.timed = False
+        self._in_child = self._timed = False
+        self._usual = True  # every part is on, and nothing is timed: all that a hook asks before it runs
         self.spent_ns = 0
         self._inside = False
         os.register_at_fork(after_in_child=self._forked)
 
-    def on(self, part: str) -> bool:
-        """Whether the part runs here."""
-        return not self.in_child and part not in self.failed
+    @property
+    def timed(self) -> bool:
+        return self._timed
+
+    @timed.setter
+    def timed(self, timed: bool) -> None:
+        self._timed = timed
+        self._look()
 
     def run(self, part: str, hook: Hook, *args: Any) -> Any:
         """The hook's answer, or None where it failed or is off."""
-        if self.in_child or part in self.failed:
+        if self._in_child or part in self.failed:
             return None
-        if self.timed and not self._inside:
-            return self._timed(part, hook, args)
+        if self._timed and not self._inside:
+            return self._run_timed(part, hook, args)
         try:
             return hook(*args)
         except Exception as error:
-            self.fail(part, error)
-            return None
-
-    def fail(self, part: str, error: Exception) -> None:
-        """Switch a part off for good."""
-        self.failed[part] = f"{type(error).__name__}: {error}"[:300]
-        with contextlib.suppress(Exception):
-            self._on_failure()
+            return self._fail(part, error)
 
     def guarded(self, part: str, hook: Hook) -> Hook:
         """`hook` as something that torch may call: it answers None where it failed or is off."""
-        failed = self.failed
 
         def call(*args: Any) -> Any:
-            if self.timed or self.in_child or part in failed:
+            if not self._usual:
                 return self.run(part, hook, *args)
             try:
                 return hook(*args)
             except Exception as error:
-                return self.fail(part, error)
+                return self._fail(part, error)
 
         return call
 
@@ -69,43 +66,51 @@ class Guard:
         Calls the hooks itself instead of by `run`: every frame counts in what is called in every step.
         """
         original = getattr(owner, name)
-        failed = self.failed
-
-        def slowly(*args: Any, **kwargs: Any) -> Any:
-            self.run(part, before, args, kwargs)
-            try:
-                return original(*args, **kwargs)
-            finally:
-                self.run(part, after, args, kwargs)
 
         @functools.wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if self.timed or self.in_child or part in failed:
-                return slowly(*args, **kwargs)
-            try:
-                before(args, kwargs)
-            except Exception as error:
-                self.fail(part, error)
+            if self._usual:
+                try:
+                    before(args, kwargs)
+                except Exception as error:
+                    self._fail(part, error)
+            else:
+                self.run(part, before, args, kwargs)
             try:
                 return original(*args, **kwargs)
             finally:
-                if not (self.in_child or part in failed):
+                if self._usual:
                     try:
                         after(args, kwargs)
                     except Exception as error:
-                        self.fail(part, error)
+                        self._fail(part, error)
+                else:
+                    self.run(part, after, args, kwargs)
 
         setattr(owner, name, call)
 
-    def _timed(self, part: str, hook: Hook, args: tuple[Any, ...]) -> Any:
+    def _run_timed(self, part: str, hook: Hook, args: tuple[Any, ...]) -> Any:
         """Hooks run each other: the outermost is timed."""
         self._inside = True
         began = self._now()
         try:
-            return self.run(part, hook, *args)
+            return hook(*args)
+        except Exception as error:
+            return self._fail(part, error)
         finally:
             self.spent_ns += self._now() - began
             self._inside = False
 
+    def _fail(self, part: str, error: Exception) -> None:
+        """Switch a part off for good."""
+        self.failed[part] = f"{type(error).__name__}: {error}"[:300]
+        self._look()
+        with contextlib.suppress(Exception):
+            self._on_failure()
+
     def _forked(self) -> None:
-        self.in_child = True
+        self._in_child = True
+        self._look()
+
+    def _look(self) -> None:
+        self._usual = not (self.failed or self._in_child or self._timed)

@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from trainer_agent.rank.probe import Probe
-from trainer_agent.rank.timeline import DATA
+from trainer_agent.rank.segment import DATA
 
 
 class Loaders:

@@ -7,7 +7,7 @@ from typing import Any
 from trainer_agent.rank.numbers import Numbers
 from trainer_agent.rank.own_step import steps_before
 from trainer_agent.rank.probe import Probe
-from trainer_agent.rank.timeline import OPTIMIZER
+from trainer_agent.rank.segment import OPTIMIZER
 from trainer_agent.wire.record import FLAG_SKIPPED
 
 IN_BACKWARD = 0  # stands for all optimizers that step inside backward; numbers of real ones begin with 1
@@ -22,7 +22,6 @@ class Optimizers:
         self.numbers = Numbers()
         self._opened_at = (0, 0, 0)
         self.stepped_in_backward = False
-        self.backward_depth = 0
         self.calls = 0
 
     def install(self, module: ModuleType) -> None:
@@ -44,7 +43,7 @@ class Optimizers:
 
     def _before(self, optimizer: Any, *_: Any) -> None:
         probe = self._probe
-        if self.backward_depth and not self._open and not probe.mine():
+        if probe.backward_depth and not self._open and not probe.mine():
             return
         if not self.calls:
             self._first_call(optimizer)
@@ -69,15 +68,18 @@ class Optimizers:
 
     def _after(self, optimizer: Any, *_: Any) -> None:
         self.calls += 1
-        if self._open and self._open[-1] == id(optimizer):
-            self._open.pop()
-            if self._open:
+        probe, opened, key = self._probe, self._open, id(optimizer)
+        was_open = bool(opened) and opened[-1] == key
+        if was_open:
+            opened.pop()
+            if opened:
                 return
-            self._probe.timeline.leave()
-        if self.backward_depth:
-            self.stepped_in_backward = True
-        else:
-            self._probe.end_step(self.numbers.of(optimizer))
+        if not probe.backward_depth:
+            probe.end_step(self.numbers.known.get(key) or self.numbers.of(optimizer), leaving=was_open)
+            return
+        self.stepped_in_backward = True
+        if was_open:
+            probe.timeline.leave()
 
 
 class _Scaler:
@@ -94,4 +96,4 @@ class _Scaler:
     def after(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if self._optimizers.calls == self._calls:
             skipped = kwargs["optimizer"] if "optimizer" in kwargs else args[1]
-            self._probe.end_step(self._optimizers.numbers.of(skipped), FLAG_SKIPPED)
+            self._probe.end_step(self._optimizers.numbers.of(skipped), flags=FLAG_SKIPPED)

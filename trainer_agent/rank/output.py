@@ -6,6 +6,7 @@ from typing import Any
 
 from trainer_agent.rank.facts import FactsWriter
 from trainer_agent.rank.ring import RingWriter
+from trainer_agent.rank.step_ring import StepRing
 from trainer_agent.wire import record
 from trainer_agent.wire.environment import PROBE_PID
 
@@ -17,7 +18,7 @@ class Output:
         self.ring_dir = ring_dir
         self.rank = rank
         self.facts: FactsWriter
-        self.steps: RingWriter
+        self.steps: StepRing
         self.values: RingWriter
         self._opened: bool | None = None
 
@@ -36,7 +37,7 @@ class Output:
         try:
             os.makedirs(self.ring_dir, exist_ok=True)
             self.facts = FactsWriter(self._path("facts"))
-            self.steps = RingWriter(self._path("steps"), record.STEP, record.STEP_CAPACITY, self.rank)
+            self.steps = StepRing(self._path("steps"), record.STEP_CAPACITY, self.rank)
             self.values = RingWriter(self._path("values"), record.VALUE, record.VALUE_CAPACITY, self.rank)
         except OSError:
             return False

@@ -15,15 +15,17 @@ from trainer_agent.rank.output import Output
 from trainer_agent.rank.own_step import OwnStep
 from trainer_agent.rank.progress import Progress
 from trainer_agent.rank.recorder import Recorder
+from trainer_agent.rank.segment import PARTS, Segment
 from trainer_agent.rank.settings import flat
 from trainer_agent.rank.sight import cannot_see
 from trainer_agent.rank.steps import Steps
 from trainer_agent.rank.talk import collectives_enqueued
-from trainer_agent.rank.timeline import OTHER, PARTS, Segment, Timeline
+from trainer_agent.rank.timeline import Timeline
 from trainer_agent.rank.totals import total_steps
 from trainer_agent.rank.values import ValueLog
 from trainer_agent.rank.versions import versions
 
+NO_OPTIMIZER = -1  # no number of any
 TELL_AT = (4, 16, 50, 500)  # steps after which the facts are written again
 LOOK_AGAIN = 16  # steps after which it is asked whether they are still true
 
@@ -36,8 +38,8 @@ class Probe:
         self.cost = Cost(self.guard)
         self.output = Output(ring_dir, rank)
         self.recorder = Recorder()
-        self.progress = Progress(self.output, self.recorder)
-        self.timeline = Timeline(CpuClock(), self.progress.now)
+        self.progress = Progress(self.output)
+        self.timeline = Timeline(CpuClock(), self.progress.fields)
         self.steps = Steps(self._emit)
         self.values = ValueLog(self.output)
         self.own_step = OwnStep()
@@ -45,6 +47,7 @@ class Probe:
         self.before_step: list[Callable[[Segment], None]] = []  # they add what they know to a segment that ends
         self.loader_seen = self.wrapper_seen = self.group_seen = self.on_cuda = False
         self.forwards = self.backwards = self.batches = 0  # since the last cut
+        self.backward_depth = 0  # backwards that the training thread is in
         self.batches_per_epoch: int | None = None
         self.thread = threading.main_thread().ident  # the one that trains
         self._batches_per_step = 1
@@ -52,6 +55,7 @@ class Probe:
         self._missing: tuple[int, ...] = ()
         self._told: dict[str, Any] = {}
         self._tell_again = True
+        self._look_at = 0  # the number of the step with which the facts are looked at
         atexit.register(self.guard.run, "exit", self._finish)
 
     def mine(self) -> bool:
@@ -63,17 +67,27 @@ class Probe:
         if not self.steps.trained:
             self.thread = threading.get_ident()
 
-    def end_step(self, who: int, flags: int = 0) -> None:
-        """Optimizer `who` has stepped, or was skipped."""
-        segment = self._cut(flags)
-        if segment is not None:
+    def end_step(self, who: int, *, flags: int = 0, leaving: bool = False) -> None:
+        """Optimizer `who` has stepped, or was skipped. `leaving`: its phase is open still and ends with the step."""
+        segment = self.timeline.cut(leaving=leaving)
+        if segment is None:
+            return
+        segment.end = time.time()
+        segment.flags |= flags
+        segment.batches = self.batches
+        self.forwards = self.backwards = self.batches = 0
+        for add in self.before_step:
+            add(segment)
+        if who == self.steps.alone:
+            self._emit(segment)
+        elif who == NO_OPTIMIZER:
+            self.steps.iteration_without_optimizer(segment)
+        else:
             self.steps.optimizer_stepped(who, segment)
 
     def end_iteration_without_optimizer(self) -> None:
         """A pass that only evaluated has ended, in a process that has not trained yet."""
-        segment = self._cut(0)
-        if segment is not None:
-            self.steps.iteration_without_optimizer(segment)
+        self.end_step(NO_OPTIMIZER)
 
     def use_clock(self, clock: Clock) -> None:
         """Take marks from the device that does the work."""
@@ -113,39 +127,29 @@ class Probe:
         ended = self.recorder.made + self.steps.holds
         return max(0, ended - self.timeline.at_rest)
 
-    def _cut(self, flags: int) -> Segment | None:
-        segment = self.timeline.cut()
-        if segment is None:
-            return None
-        segment.end = time.time()
-        segment.flags |= flags
-        for add in self.before_step:
-            add(segment)
-        segment.batches = self.batches
-        self.forwards = self.backwards = self.batches = 0
-        return segment
-
     def _emit(self, segment: Segment) -> None:
         if self.recorder.ring is None:
             if not self.output.open():
                 return
             self.recorder.ring = self.output.steps
-        made = self.recorder.made
-        look_again = self._tell_again or made % LOOK_AGAIN == 0
-        if look_again and (self._tell_again or not self.group_seen):
+        looks = self._tell_again or self.recorder.made >= self._look_at
+        if looks and (self._tell_again or not self.group_seen):
             self._reasons = self._cannot_see()
             self._missing = tuple(k for k, part in enumerate(PARTS) if part in self._reasons)
         segment.missing = self._missing
         self.recorder.add(segment)
         if self.on_cuda:
-            self.progress.now(OTHER)  # with the steps that wait for the device
+            self.progress.waiting(self.recorder.waiting)
         if self.values.waiting:
             self.values.drain()
-        if look_again or made + 1 in TELL_AT:
+        made = self.recorder.made
+        if looks:
+            self._look_at = _next_look(made)
             self._batches_per_step = max(1, segment.batches)
-            if self._tell_again or made + 1 in TELL_AT or self.values.dropped_changed():
+            if self._tell_again or made in TELL_AT or self.values.dropped_changed():
                 self._tell(self._reasons)
-        self.cost.step_ended(made + 1)
+        if made >= self.cost.due:
+            self.cost.step_ended(made)
 
     def _cannot_see(self) -> dict[str, str]:
         distributed: Any = sys.modules.get("torch.distributed")
@@ -172,7 +176,7 @@ class Probe:
             "steps": self.recorder.made,
             "collectives": self.progress.collectives or self.guard.run("talk", collectives_enqueued),
             "probe_us": self.cost.us,
-            "step_us": round(self.recorder.pace_us),
+            "step_us": round(self.recorder.pace.us),
             "own_step": self.own_step.difference,
             "resumed_at": self.resumed_at,
             "dropped": {**self.values.dropped, "steps": self.recorder.lost},
@@ -183,6 +187,7 @@ class Probe:
 
     def _part_failed(self) -> None:
         self.timeline.unwind()
+        self.backward_depth = 0
         self._tell_again = True
 
     def _finish(self) -> None:
@@ -191,3 +196,8 @@ class Probe:
         self.values.drain()
         if self.output.opened:
             self._tell(self._cannot_see())
+
+
+def _next_look(made: int) -> int:
+    """The number of the next step with which the facts are looked at, when so many have been made."""
+    return min([made + -made % LOOK_AGAIN, *(at - 1 for at in TELL_AT if at > made)])

@@ -3,13 +3,16 @@
 from collections.abc import Callable
 
 from trainer_agent.rank.cycle import OptimizerCycle
-from trainer_agent.rank.timeline import Segment
+from trainer_agent.rank.segment import Segment
 
 FORWARD_ONLY_FROM = 8  # iterations without backward before a loop counts as one that only evaluates
 
 
 class Steps:
-    """Gives every finished step to `emit`, in order."""
+    """Gives every finished step to `emit`, in order.
+
+    `alone` is the optimizer whose every call is a step, once that is sure: its steps may be emitted without asking.
+    """
 
     def __init__(self, emit: Callable[[Segment], None]) -> None:
         self._emit = emit
@@ -18,6 +21,7 @@ class Steps:
         self._trial: list[Segment] = []
         self._only_evaluates = False
         self.trained = False
+        self.alone: int | None = None
 
     def optimizer_stepped(self, who: int, segment: Segment) -> None:
         """The segment ends with a call of optimizer `who`, done or skipped."""
@@ -31,6 +35,7 @@ class Steps:
         self._held = None if ends_now else done
         if ends_now:
             self._emit(done)
+        self.alone = who if ends_now and self._cycle.is_alone(who) else None
 
     def iteration_without_optimizer(self, segment: Segment) -> None:
         """The segment holds one pass without backward, in a process that has not trained yet."""

@@ -1,174 +1,122 @@
 """Cuts a rank's time into phases and steps. Pure: marks come from a clock, no torch, no file.
 
 Phases nest, and each moment belongs to the innermost one only, so the parts of a step always add up to the step.
+`enter`, `leave` and `cut` run in every step. What they do for a clock that is read at once stands in them: between two
+hooks training empties the processor's caches, and then each frame costs microseconds.
 """
 
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Callable
+from time import perf_counter_ns
 
 from trainer_agent.rank.clock import Clock
+from trainer_agent.rank.segment import OTHER, DeviceSegment, Segment
 
-PARTS = ("data", "forward", "backward", "exposed_comm", "optimizer", "other")
-DATA, FORWARD, BACKWARD, EXPOSED_COMM, OPTIMIZER, OTHER = range(6)
-MAX_MARKS = 512  # of one segment before they are added up early
+Field = list[int] | memoryview  # of one number
 
 
-class Segment:
-    """A stretch of the timeline: `phases[i]` is what went on between `marks[i]` and `marks[i + 1]`."""
-
-    __slots__ = (
-        "batches",
-        "began",
-        "buckets",
-        "clock",
-        "collectives",
-        "comm_total",
-        "end",
-        "flags",
-        "marks",
-        "missing",
-        "nbytes",
-        "phases",
-        "us",
-    )
-
-    def __init__(self, clock: Clock, start: Any) -> None:
-        self.clock = clock
-        self.began = False  # whether anything went on in it
-        self.marks = [start]
-        self.phases: list[int] = []
-        self.us = [0.0] * len(PARTS)
-        self.end = 0.0  # epoch seconds
-        self.comm_total: float | None = None  # microseconds
-        self.nbytes = 0
-        self.buckets = 0
-        self.collectives = 0
-        self.batches = 0
-        self.flags = 0
-        self.missing: Collection[int] = ()  # phases that cannot be seen
-
-    def add(self, phase: int, mark: Any) -> None:
-        """`phase` went on until `mark`."""
-        self.began = True
-        if self.clock.at_once:
-            self.us[phase] += (mark - self.marks[0]) / 1_000
-            self.marks[0] = mark
-            return
-        self.phases.append(phase)
-        self.marks.append(mark)
-        if len(self.marks) > MAX_MARKS:
-            self.resolve()
-            self._thin()
-
-    def resolve(self) -> bool:
-        """Add up what can be read. True when that is all."""
-        if self.phases and self.clock.ready(self.marks[-1]):
-            for i, phase in enumerate(self.phases):
-                self.us[phase] += max(0.0, self.clock.us(self.marks[i], self.marks[i + 1]))
-            self.clock.release(self.marks[:-1])
-            self.marks, self.phases = self.marks[-1:], []
-        return not self.phases
-
-    def join(self, later: "Segment") -> "Segment":
-        """This segment and the one that follows it as one. None of the two may be used afterwards."""
-        if self.resolve():
-            later.us = [a + b for a, b in zip(self.us, later.us, strict=True)]
-        else:
-            later.us = self.us
-            later.marks = self.marks + later.marks[1:]
-            later.phases = self.phases + later.phases
-        if self.comm_total is not None:
-            later.comm_total = self.comm_total + (later.comm_total or 0.0)
-        later.nbytes += self.nbytes
-        later.buckets += self.buckets
-        later.collectives += self.collectives
-        later.batches += self.batches
-        later.flags |= self.flags
-        return later
-
-    def _thin(self) -> None:
-        """Marks that a device has not reached yet: give up the detail between them rather than keep ever more."""
-        if self.phases:
-            self.clock.release(self.marks[1:-1])
-            self.marks, self.phases = [self.marks[0], self.marks[-1]], [OTHER]
+def _unseen() -> tuple[Field, Field]:
+    return [0], [0]
 
 
 class Timeline:
     """The phase stack of one thread. It begins with the first phase that is entered.
 
-    `on_phase` is called with the innermost phase at every change of it.
+    `shown_in` is called then and gives two fields, which from there on hold the innermost phase (its index plus 1) and
+    since when it is (ns).
     """
 
-    def __init__(self, clock: Clock, on_phase: Callable[[int], object] = int) -> None:
-        self.clock = clock
-        self._on_phase = on_phase
+    def __init__(self, clock: Clock, shown_in: Callable[[], tuple[Field, Field]] = _unseen) -> None:
         self.segment: Segment | None = None
-        self._stack = [OTHER]
+        self.stack = [OTHER]  # the innermost phase last
+        self._shown_in = shown_in
+        self._phase, self._since = _unseen()
+        self._take(clock)
         self._next_clock = clock
 
     def enter(self, phase: int) -> None:
         """`phase` begins inside what goes on now."""
-        segment, mark = self.segment, self.clock.now()
-        if segment is None:
-            self.segment = Segment(self.clock, mark)
-        elif segment.clock.at_once:  # as `add` does, without a frame of its own
-            segment.began = True
-            segment.us[self._stack[-1]] += (mark - segment.marks[0]) / 1_000
-            segment.marks[0] = mark
+        segment, stack, now = self.segment or self._begin(), self.stack, self._now()
+        if self._at_once:
+            segment.ns[stack[-1]] += now - segment.until
+            segment.until = now
         else:
-            segment.add(self._stack[-1], mark)
-        self._stack.append(phase)
-        self._on_phase(phase)
+            segment.add(stack[-1], now)
+            now = perf_counter_ns()
+        stack.append(phase)
+        self._phase[0] = phase + 1
+        self._since[0] = now
 
     def leave(self) -> None:
         """The innermost phase ends."""
-        segment = self.segment
-        if segment is None or len(self._stack) < 2:
+        segment, stack = self.segment, self.stack
+        if segment is None or len(stack) < 2:
             return
-        mark = self.clock.now()
-        if segment.clock.at_once:
-            segment.began = True
-            segment.us[self._stack.pop()] += (mark - segment.marks[0]) / 1_000
-            segment.marks[0] = mark
+        now = self._now()
+        if self._at_once:
+            segment.ns[stack.pop()] += now - segment.until
+            segment.until = now
         else:
-            segment.add(self._stack.pop(), mark)
-        self._on_phase(self._stack[-1])
+            segment.add(stack.pop(), now)
+            now = perf_counter_ns()
+        self._phase[0] = stack[-1] + 1
+        self._since[0] = now
 
     def become(self, phase: int) -> None:
         """The innermost phase ends and `phase` takes its place."""
-        if self.segment is not None and len(self._stack) > 1:
-            self.segment.add(self._stack[-1], self.clock.now())
-            self._stack[-1] = phase
-            self._on_phase(phase)
-
-    def inside(self, phase: int) -> bool:
-        """Whether `phase` is the innermost one now."""
-        return self._stack[-1] == phase
+        segment, stack = self.segment, self.stack
+        if segment is None or len(stack) < 2:
+            return
+        now = self._now()
+        if self._at_once:
+            segment.ns[stack[-1]] += now - segment.until
+            segment.until = now
+        else:
+            segment.add(stack[-1], now)
+            now = perf_counter_ns()
+        stack[-1] = phase
+        self._phase[0] = phase + 1
+        self._since[0] = now
 
     @property
     def at_rest(self) -> bool:
         """Whether no phase has begun since the last cut."""
-        return self.segment is not None and not self.segment.began and len(self._stack) == 1
+        return self.segment is not None and self.segment.is_empty and len(self.stack) == 1
 
-    def cut(self) -> Segment | None:
-        """End the segment here and begin the next. Phases that are open go on in it."""
-        done = self.segment
+    def cut(self, *, leaving: bool = False) -> Segment | None:
+        """End the segment here and begin the next, and, if `leaving`, the innermost phase. Open phases go on in it."""
+        done, stack = self.segment, self.stack
         if done is None:
             return None
-        mark = self.clock.now()
-        done.add(self._stack[-1], mark)
+        now = self._now()
+        if self._at_once:
+            done.ns[stack[-1]] += now - done.until
+        else:
+            done.add(stack[-1], now)
+        if leaving and len(stack) > 1:
+            stack.pop()
+            self._phase[0] = stack[-1] + 1
+            self._since[0] = now if self._at_once else perf_counter_ns()
         if self._next_clock is not self.clock:
-            self.clock = self._next_clock
-            mark = self.clock.now()
-        self.segment = Segment(self.clock, mark)
+            self._take(self._next_clock)
+            now = self._now()
+        self.segment = self._new(self.clock, now)
         return done
 
     def use(self, clock: Clock) -> None:
         """Take marks from `clock` from the next segment on."""
         self._next_clock = clock
         if self.segment is None:
-            self.clock = clock
+            self._take(clock)
 
     def unwind(self) -> None:
         """Forget the open phases: someone who should have closed them cannot."""
-        self._stack = [OTHER]
+        self.stack = [OTHER]
+
+    def _begin(self) -> Segment:
+        self._phase, self._since = self._shown_in()
+        self.segment = self._new(self.clock, self._now())
+        return self.segment
+
+    def _take(self, clock: Clock) -> None:
+        self.clock, self._now, self._at_once = clock, clock.now, clock.at_once
+        self._new = Segment if clock.at_once else DeviceSegment

@@ -17,7 +17,7 @@ import struct
 from dataclasses import dataclass
 
 MAGIC = b"PLRING01"
-HEADER = struct.Struct("<8s I I I I q d q B x H I d")
+HEADER = struct.Struct("<8s I I I I q d q B x H I q")
 # magic, slot size, capacity, rank, writer pid, last sequence number, time of last write (epoch s), its step,
 # and of the steps ring the progress word: see PROGRESS
 HEADER_SIZE = HEADER.size
@@ -25,9 +25,11 @@ assert HEADER_SIZE == 64
 HEAD_SEQ_OFFSET = 24  # last sequence number (q), followed by time (d) and current step (q)
 HEAD_TAIL = struct.Struct("<q d q")
 # What the rank is in right now, rewritten with every change of phase: number in NOW, steps that have ended but are not
-# in the ring yet, collectives entered so far, since when (epoch s).
-PROGRESS = struct.Struct("<B x H I d")
+# in the ring yet, collectives entered so far, since when (nanoseconds of the machine's monotonic clock). Each field is
+# aligned and stored by itself.
+PROGRESS = struct.Struct("<B x H I q")
 PROGRESS_OFFSET = HEAD_SEQ_OFFSET + HEAD_TAIL.size
+NOW_AT, AHEAD_AT, COLLECTIVES_AT, SINCE_AT = (PROGRESS_OFFSET + offset for offset in (0, 2, 4, 8))
 assert PROGRESS_OFFSET + PROGRESS.size == HEADER_SIZE
 
 MISSING_US = 0xFFFFFFFF  # a phase that this rank cannot see; never zero
@@ -80,7 +82,7 @@ def ring_path(ring_dir: str, rank: int, kind: str) -> str:
 
 def pack_header(slot_size: int, capacity: int, rank: int, pid: int) -> bytes:
     """A fresh ring's first 64 bytes."""
-    return HEADER.pack(MAGIC, slot_size, capacity, rank, pid, 0, 0.0, -1, 0, 0, 0, 0.0)
+    return HEADER.pack(MAGIC, slot_size, capacity, rank, pid, 0, 0.0, -1, 0, 0, 0, 0)
 
 
 def unpack_step(slot: bytes) -> StepRecord:

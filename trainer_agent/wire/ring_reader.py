@@ -8,6 +8,7 @@ import json
 import mmap
 import os
 import struct
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -68,9 +69,10 @@ class RingReader(Generic[Record]):
         """Where the writer stands, or None while there is no ring."""
         if not self._follow() or self._map is None:
             return None
-        _, _, _, rank, pid, seq, time, step, now, *progress = record.HEADER.unpack(self._map[: record.HEADER_SIZE])
+        fields = record.HEADER.unpack(self._map[: record.HEADER_SIZE])
+        _, _, _, rank, pid, seq, written, step, now, ahead, collectives, since = fields
         phase = record.NOW[now] if now < len(record.NOW) else ""
-        return RingHeader(rank, pid, seq, time, step, phase, *progress)
+        return RingHeader(rank, pid, seq, written, step, phase, ahead, collectives, _epoch(since))
 
     def read_new(self, after_seq: int, limit: int = 10_000) -> tuple[list[Record], int]:
         """The records after `after_seq`, oldest first, at most `limit`, and how many were overwritten before we came.
@@ -167,6 +169,12 @@ class FactsReader:
             elif found:
                 facts.append(found)
         return facts
+
+
+def _epoch(mark: int) -> float:
+    """A moment of this machine's monotonic clock (ns) in epoch seconds. 0.0 where it is none that has been."""
+    ago = time.perf_counter_ns() - mark
+    return time.time() - ago / 1e9 if mark > 0 and ago >= 0 else 0.0
 
 
 def _parse(line: bytes) -> dict[str, Any]:
