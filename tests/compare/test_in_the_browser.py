@@ -35,9 +35,15 @@ def test_two_runs_are_chosen_in_the_list_and_compared(project: Project, log_in: 
     for asked in ("axis=relative", "smooth=0.9", "log=1", "hide=r-"):
         assert asked in page.url
 
+    page.evaluate("""() => Plotly.relayout(document.querySelector("[data-metric=loss] [data-plot]"),
+      {"xaxis.range[0]": 0.8, "xaxis.range[1]": 1.6})""")  # as dragging over a part does
+    expect(page.get_by_role("button", name="Show all of the axis")).to_be_visible()
+    assert "lo=0.8&hi=1.6" in page.url
     page.reload()  # the address holds all of it
     expect(page.locator(_LINES)).to_have_count(2)
-    page.get_by_text("settings differ").or_(page.get_by_text("setting differs")).scroll_into_view_if_needed()
-    page.locator("[data-plot=scatter]").scroll_into_view_if_needed()
+    page.evaluate("window.print = () => { document.body.dataset.printed = 'yes' }")
+    page.keyboard.press("Control+p")  # what is further down is there before it is printed
+    expect(page.locator("body")).to_have_attribute("data-printed", "yes")
+    expect(page.get_by_text("settings differ").or_(page.get_by_text("setting differs"))).to_have_count(1)
     expect(page.locator("[data-plot=scatter] .point")).to_have_count(1)
     assert wrong == []

@@ -189,3 +189,21 @@ OVERLAPPING_READS = """async () => {
 
 def test_frames_that_come_between_two_slow_reads_leave_no_hole(shown: Shown) -> None:
     assert shown.page.evaluate(OVERLAPPING_READS) == [0, 1, 2, 3, 4]
+
+
+def test_charts_below_the_fold_are_on_paper(shown: Shown) -> None:
+    page = shown.page
+    page.set_viewport_size({"width": 1440, "height": 500})
+    page.emulate_media(color_scheme="dark")
+    page.reload()
+    expect(page.locator('[data-panel="step_time"]')).to_have_attribute("data-drawn-step", "39")
+    page.evaluate("window.print = () => { document.body.dataset.printed = 'yes' }")
+    page.keyboard.press("Control+p")
+    expect(page.locator("body")).to_have_attribute("data-printed", "yes")
+    for panel in CORE:
+        expect(page.locator(f'[data-panel="{panel}"]')).to_have_attribute("data-drawn-step", re.compile(r"\d+"))
+    assert page.evaluate("scrollY") == 0
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("html").get_attribute("data-theme") is None

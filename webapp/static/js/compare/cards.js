@@ -4,7 +4,7 @@ import {say} from "../run/words.js";
 
 // `kinds`: {kind: {query(card) -> [address, questions], draw(card, answer)}} by `data-card`.
 export function cards(elements, kinds) {
-  const answers = new Map(), near = new Set(), drawn = new Set(), asked = new Map();
+  const answers = new Map(), near = new Set(), drawn = new Set(), reading = new Map();
   const watcher = new IntersectionObserver(entries => {
     for (const {target, isIntersecting} of entries) {
       if (!isIntersecting) near.delete(target);
@@ -18,14 +18,19 @@ export function cards(elements, kinds) {
   document.addEventListener("drawall", ({detail}) => detail.push(rest()));
   document.addEventListener("drawread", () => elements.filter(card => answers.has(card)).forEach(draw));
 
-  async function show(card) {
+  // Resolves once it is drawn. A card that is being read is not asked for twice.
+  function show(card) {
     if (answers.has(card)) return draw(card);
-    const mine = (asked.get(card) ?? 0) + 1;
-    asked.set(card, mine);
-    const question = kinds[card.dataset.card].query(card);
-    if (!drawn.has(card)) none(card, say("reading"));
-    const answer = await ask(...question);
-    if (asked.get(card) !== mine) return;
+    if (!reading.has(card)) {
+      if (!drawn.has(card)) none(card, say("reading"));
+      const shown = ask(...kinds[card.dataset.card].query(card)).then(answer => reading.get(card) === shown && take(card, answer));
+      reading.set(card, shown);
+    }
+    return reading.get(card);
+  }
+
+  function take(card, answer) {
+    reading.delete(card);
     if (!answer) return none(card, say("failed"));
     drawn.add(card);
     answers.set(card, answer);
@@ -48,7 +53,7 @@ export function cards(elements, kinds) {
   return {
     redraw: (kind = "") => [...near].filter(card => answers.has(card) && (!kind || card.dataset.card === kind)).forEach(draw),
     reread: kind => {
-      for (const card of elements) if (card.dataset.card === kind) answers.delete(card);
+      for (const card of elements) if (card.dataset.card === kind) { answers.delete(card); reading.delete(card); }
       [...near].filter(card => card.dataset.card === kind).forEach(show);
     },
     rest,

@@ -7,19 +7,35 @@ import {colourOf, escaped, greyFirst, short} from "./run_style.js";
 const MOST_LABELS = 6, ROOM_FOR_LABELS = 132;
 const UNITS = [[172800, 3600, "h"], [7200, 60, "min"], [0, 1, "s"]]; // from so many seconds on: seconds of one, its name
 
-export function drawCurves(element, answer, runs, {log = false, emphasised = ""} = {}) {
+const backs = new WeakMap(); // of each chart with a zoom: from a place on its axis to a number of the answer's
+
+// `zoom`: [first, last] x; `onZoom([first, last])` is told what somebody drags over, and null when all is wanted again.
+export function drawCurves(element, answer, runs, {log = false, emphasised = "", zoom = null, onZoom = null} = {}) {
   const drawn = greyFirst(runs).filter(({uid}) => answer.lines[uid]);
-  const horizontal = axisOf(answer, drawn);
+  const horizontal = axisOf(answer, drawn, zoom);
   const {range} = spanOf(...["y", "y"].map(() => drawn.flatMap(({uid}) => answer.lines[uid].y)));
   const labels = log ? [] : labelled(drawn, answer, range, horizontal, element);
   const span = range[1] - range[0], format = tickFormat(span, Math.max(...range.map(Math.abs)));
-  return plot(element, drawn.flatMap(run => lines(run, answer.lines[run.uid], horizontal, emphasised)), layout({
+  const drawing = plot(element, drawn.flatMap(run => lines(run, answer.lines[run.uid], horizontal, emphasised)), layout({
     hovermode: drawn.length > 10 ? "closest" : "x unified", annotations: labels,
     margin: {l: format.endsWith("e") || log ? 60 : 48, r: labels.length ? ROOM_FOR_LABELS : 14},
-    xaxis: {...horizontal.style, nticks: isNarrow() ? 4 : 6},
+    xaxis: {...horizontal.style, ...(zoom ? {range: zoom.map(horizontal.place)} : {}), nticks: isNarrow() ? 4 : 6},
     yaxis: log ? {type: "log", autorange: true, tickformat: "~g", hoverformat: ".4~g", dtick: undefined}
       : {range, tickformat: format, hoverformat: span < 8 ? ".4~g" : ",.4~g"},
-  }), {doubleClick: "reset"});
+  }), {doubleClick: onZoom ? false : "reset"});
+  if (onZoom) drawing.then(() => listen(element, horizontal.back, onZoom));
+  return drawing;
+}
+
+function listen(element, back, onZoom) {
+  const listens = backs.has(element);
+  backs.set(element, back);
+  if (listens) return;
+  element.on("plotly_relayout", change => {
+    const ends = [change["xaxis.range[0]"], change["xaxis.range[1]"]];
+    if (ends[0] !== undefined) onZoom(ends.map(backs.get(element)));
+  });
+  element.on("plotly_doubleclick", () => { onZoom(null); return false; });
 }
 
 function lines(run, line, {of}, emphasised) {
@@ -33,16 +49,20 @@ function lines(run, line, {of}, emphasised) {
   return [{...common, y: line.y, mode: "lines", hoverinfo: "skip", opacity: 0.28 * faint, line: {color, width: 1}}, top];
 }
 
-function axisOf({axis, base, lines}, drawn) {
-  if (axis === "step") return {of: x => x, style: {unifiedhovertitle: {text: say("steps_hover", {x: "%{x:,d}"})}}};
-  if (axis === "time") {
-    return {of: x => x.map(second => new Date((base + second) * 1000)), style: {type: "date", tickformat: undefined,
-      hoverformat: "%Y-%m-%d %H:%M:%S", unifiedhovertitle: {text: "%{x}"}}};
+// `of`: the answer's x as places on the axis; `place`: one x of the window; `back`: a place as such an x.
+function axisOf({axis, base, lines}, drawn, zoom) {
+  if (axis === "step") {
+    return {of: x => x, place: x => x, back: Math.round, style: {unifiedhovertitle: {text: say("steps_hover", {x: "%{x:,d}"})}}};
   }
-  const longest = Math.max(0, ...drawn.map(({uid}) => last(lines[uid].x)));
-  const [, seconds, unit] = UNITS.find(([from]) => longest >= from);
-  return {of: x => x.map(second => second / seconds), style: {ticksuffix: ` ${unit}`, tickformat: ",~g",
-    hoverformat: ",.3~g", unifiedhovertitle: {text: `%{x:,.3~g} ${unit}`}}};
+  if (axis === "time") {
+    const place = second => new Date(second * 1000);
+    return {of: x => x.map(second => place(base + second)), place, back: at => new Date(at).getTime() / 1000, style: {type: "date",
+      tickformat: undefined, hoverformat: "%Y-%m-%d %H:%M:%S", unifiedhovertitle: {text: "%{x}"}}};
+  }
+  const longest = zoom ? zoom[1] : Math.max(0, ...drawn.map(({uid}) => last(lines[uid].x)));
+  const [, seconds, unit] = UNITS.find(([from]) => longest >= from) ?? UNITS[UNITS.length - 1];
+  return {of: x => x.map(second => second / seconds), place: second => second / seconds, back: at => at * seconds,
+    style: {ticksuffix: ` ${unit}`, tickformat: ",~g", hoverformat: ",.3~g", unifiedhovertitle: {text: `%{x:,.3~g} ${unit}`}}};
 }
 
 // Names at the ends of the lines, while they are few and there is room.

@@ -4,12 +4,13 @@ import {say} from "../run/words.js";
 import {escaped, short} from "./run_style.js";
 
 const LEAST_PX = 24, MOST_PX = 48, USUAL_PX = 240, ROOM_PX = 44; // of a bar; of all bars while they are few; of the axis
+const NARROW = 14; // letters of a name beside its bar
 
 export function drawPhases(element, answer, runs) {
   const drawn = runs.filter(({uid}) => answer.runs[uid]).reverse();
   const barPx = Math.min(MOST_PX, Math.max(LEAST_PX, USUAL_PX / Math.max(1, drawn.length)));
   element.style.height = `${drawn.length * barPx + ROOM_PX}px`;
-  const names = drawn.map(run => escaped(short(run.name)));
+  const names = drawn.map(run => escaped(isNarrow() ? short(run.name, NARROW) : short(run.name)));
   return plot(element, answer.phases.map(phase => bar(phase, drawn, answer)), layout({
     barmode: "stack", bargap: 0.3, hovermode: "closest", dragmode: false, margin: {l: isNarrow() ? 96 : 152, t: 2},
     xaxis: {fixedrange: true, tickformat: ",~g", rangemode: "tozero", showgrid: true, gridcolor: token("c-grid")},

@@ -12,12 +12,14 @@ import {drawValues, watchMenus} from "./values_card.js";
 
 const root = document.getElementById("compare");
 const plotOf = (card, name = "") => card.querySelector(name ? `[data-plot=${name}]` : "[data-plot]");
+const whole = root.querySelector("[data-whole]");
 const SMOOTH_AFTER_MS = 120;
 let emphasised = "";
 
 const kinds = {
   curve: {
     query: card => [root.dataset.curve, {runs: uids(), metric: card.dataset.metric, axis: state.axis, smooth: state.smooth,
+      ...(state.lo ? {lo: state.lo, hi: state.hi} : {}),
       width: Math.round(plotOf(card).clientWidth) || 600, ...(state.turned.includes(card.dataset.metric) ? {turned: 1} : {})}],
     draw: drawCurve,
   },
@@ -36,7 +38,18 @@ function drawCurve(card, answer) {
   if (!shown.length) return none(card, say("none_hidden"));
   const lacking = state.runs.length - having.length;
   if (lacking) card.querySelector("[data-finding]").textContent = `${answer.finding} ${say("lacks", {n: lacking, of: state.runs.length})}`.trim();
-  return drawCurves(plotOf(card), answer, shown, {log: state.log === "1", emphasised});
+  return drawCurves(plotOf(card), answer, shown, {log: state.log === "1", emphasised, zoom: zoomed(), onZoom: zoom});
+}
+
+const zoomed = () => state.lo ? [Number(state.lo), Number(state.hi)] : null;
+
+// All curves show the same part, read anew: it has more points there than the whole has.
+function zoom(part) {
+  if (part && !(part[0] < part[1])) return;
+  [state.lo, state.hi] = part ? part.map(x => String(Math.round(x * 10) / 10)) : ["", ""];
+  whole.hidden = !part;
+  remember();
+  shown.reread("curve");
 }
 
 function drawPhaseCard(card, answer) {
@@ -57,10 +70,11 @@ for (const button of root.querySelectorAll("[data-axis]")) {
   button.addEventListener("click", () => {
     state.axis = button.dataset.axis;
     for (const one of root.querySelectorAll("[data-axis]")) one.setAttribute("aria-pressed", String(one === button));
-    remember();
-    shown.reread("curve");
+    zoom(null); // another axis has other numbers
   });
 }
+whole.hidden = !state.lo;
+whole.addEventListener("click", () => zoom(null));
 
 const slider = root.querySelector("[data-smooth]");
 let timer = 0;

@@ -2,7 +2,7 @@
 const {runs, metrics, turned} = JSON.parse(document.getElementById("compare-state").textContent);
 const asked = new URLSearchParams(location.search);
 const list = name => (asked.get(name) ?? "").split(",").filter(Boolean).map(decodeURIComponent);
-const USUAL = {axis: "step", smooth: "0", log: "", x: "", y: "", by: ""};
+const USUAL = {axis: "step", smooth: "0", log: "", lo: "", hi: "", x: "", y: "", by: ""};
 
 export const state = {
   runs, metrics, turned, hidden: new Set(list("hide")),
