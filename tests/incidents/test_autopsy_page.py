@@ -101,6 +101,7 @@ def test_a_thousand_ranks_keep_what_they_say_alike_once_and_make_a_small_page(pe
     text = answer.content.decode()
     assert len(answer.content) < 300_000
     assert "Rank 2 did not come along" in text
+    assert text.index('<li class="badge badge--crit">2</li>') < text.index('<li class="badge">3–999</li>')
     assert '<li class="badge">3–999</li>' in text
     assert "1 to 100 of 1,000 ranks" in text
     assert text.index(">2</td>") < text.index(">0</td>")

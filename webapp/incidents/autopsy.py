@@ -15,6 +15,7 @@ from webapp.incidents.hang.facts import Facts, facts_of
 from webapp.incidents.hang.verdict import Verdict, judge
 from webapp.incidents.models import Autopsy, AutopsyPiece, AutopsyRank, Incident
 from webapp.incidents.pieces import put_together, taken_apart
+from webapp.language.numerals import numeral
 from webapp.nodes.commands import accept_autopsy, order
 from webapp.nodes.models import CommandKind
 from webapp.nodes.reach import heard_within, is_reachable
@@ -124,7 +125,7 @@ def stored(verdict: Verdict) -> dict[str, Any]:
 
 def who_answered(found: Answers) -> str:
     """“3 of 4 ranks answered.” and what is known of the others."""
-    numbers = {"n": len(found.ranks), "all": found.asked}
+    numbers = {"n": numeral(len(found.ranks)), "all": numeral(found.asked)}
     text = ngettext("%(n)s of %(all)s rank answered.", "%(n)s of %(all)s ranks answered.", found.asked) % numbers
     if found.silent:
         ranks = ", ".join(map(str, sorted(found.silent)[:8])) + (", …" if len(found.silent) > 8 else "")

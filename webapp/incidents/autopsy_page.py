@@ -37,7 +37,7 @@ def page(row: Autopsy, now: datetime, number: str = "") -> dict[str, Any]:
         autopsy.conclude(row, found)
     told = row.verdict
     culprits = frozenset(told.get("ranks", ()))
-    together = groups(found.ranks)
+    together = sorted(groups(found.ranks), key=lambda group: culprits.isdisjoint(group.ranks))
     ranks = Paginator(sorted(found.ranks, key=lambda rank: (rank not in culprits, rank)), PAGE_SIZE).get_page(number)
     return {
         "autopsy": row,
