@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=128)
     parser.add_argument("--ranks", type=int, default=8, help="of a node")
     parser.add_argument("--steps", type=int, default=16, help="of all ranks of a node in one message")
-    parser.add_argument("--seconds", type=float, default=20, help="for which the nodes send")
+    parser.add_argument("--messages", type=int, default=96, help="of each node")
     parser.add_argument("--peer-steps", type=int, default=256, help="that the other stores get")
     asked = parser.parse_args()
     databases = ["sqlite", "postgres"] if asked.database == "both" else [asked.database]
@@ -44,7 +44,7 @@ def measured(database: str, asked: argparse.Namespace) -> dict[str, Any]:
     """One measurement, in a process of its own, since a process has one database."""
     with postgres() if database == "postgres" else nullcontext("") as url:
         command = [sys.executable, "-m", "benchmarks.ingest.ours", "--database", url]
-        for name in ("nodes", "ranks", "steps", "seconds"):
+        for name in ("nodes", "ranks", "steps", "messages"):
             command += [f"--{name}", str(getattr(asked, name))]
         environment = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
         done = subprocess.run(command, cwd=REPO, env=environment, stdout=subprocess.PIPE, text=True, check=True)

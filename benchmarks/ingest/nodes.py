@@ -1,4 +1,4 @@
-"""Simulated nodes: each sends one message with some steps of all its ranks, as the agent's sender does."""
+"""Simulated nodes: each sends messages with some steps of all its ranks, as the agent's sender does."""
 
 import numpy as np
 import redis
@@ -13,14 +13,19 @@ class Nodes:
 
     def __init__(self, client: redis.Redis, attempt: int, uids: list[str], ranks_per_node: int) -> None:
         self.client, self.attempt, self.uids, self.ranks_per_node = client, attempt, uids, ranks_per_node
-        self.seq = 0
+        self.seq = self.sent = 0
 
-    def send(self, slab: Slab) -> None:
-        """One message of every node."""
+    def made(self, slab: Slab) -> list[bytes]:
+        """One message of every node, the next in its order."""
         self.seq += 1
+        return [codec.encode(self._batch(slab, node)) for node in range(len(self.uids))]
+
+    def send(self, messages: list[bytes]) -> None:
+        """What was made, to the streams."""
+        self.sent += 1
         pipe = self.client.pipeline(transaction=False)
-        for node, uid in enumerate(self.uids):
-            pipe.xadd(names.telemetry(self.attempt, uid), {names.FIELD: codec.encode(self._batch(slab, node))})
+        for uid, message in zip(self.uids, messages, strict=True):
+            pipe.xadd(names.telemetry(self.attempt, uid), {names.FIELD: message})
         pipe.execute()
 
     def unread(self) -> int:
@@ -28,7 +33,7 @@ class Nodes:
         pipe = self.client.pipeline(transaction=False)
         for uid in self.uids:
             pipe.hget(names.acks(uid), str(self.attempt))
-        return self.seq - min(int(acked or 0) for acked in pipe.execute())
+        return self.sent - min(int(acked or 0) for acked in pipe.execute())
 
     def _batch(self, slab: Slab, node: int) -> Batch:
         lo = node * self.ranks_per_node

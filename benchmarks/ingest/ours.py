@@ -13,13 +13,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import psutil
 import redis
 
-from benchmarks.ingest.data import FLOATS, slabs
+from benchmarks.ingest.data import FLOATS, KINDS, slabs
 from benchmarks.ingest.nodes import Nodes
 from benchmarks.product import REPO, free_port, wait_for
 
@@ -34,7 +35,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=128)
     parser.add_argument("--ranks", type=int, default=8)
     parser.add_argument("--steps", type=int, default=16, help="in one message")
-    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--messages", type=int, default=96, help="of each node")
     parser.add_argument("--profile", default="", help="file for a py-spy profile of the ingest process")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="paceline-") as folder, own_redis(Path(folder)) as client:
@@ -78,12 +79,17 @@ def measured(client: redis.Redis, asked: argparse.Namespace) -> dict[str, Any]:
 
     attempt, uids = rows.running(asked.nodes, asked.ranks)
     nodes = Nodes(client, attempt.pk, uids, asked.ranks)
+    made = [nodes.made(slab) for slab in islice(slabs(asked.nodes * asked.ranks, asked.steps), asked.messages)]
+    sent = asked.messages * asked.steps * asked.nodes * asked.ranks * KINDS
     process = psutil.Popen([sys.executable, "-m", "workers.ingest"], cwd=REPO)
     try:
         wait_for(lambda: rows.is_served(attempt), 60, "ingest")
         before, database_before = _cpu_s(process), rows.database_cpu_s()
         profiler = _profiler(asked.profile, process.pid)
-        sent = _feed(nodes, asked)
+        for messages in made:  # made beforehand, so that ingest need not wait for the one who simulates
+            nodes.send(messages)
+            while nodes.unread() > MOST_WAITING:
+                time.sleep(0.01)
         wait_for(lambda: nodes.unread() == 0, 600, "ingest to have read all")
         rows.end(attempt)
         wait_for(lambda: rows.is_compacted(attempt), 600, "everything to be in segments")
@@ -105,19 +111,6 @@ def measured(client: redis.Redis, asked: argparse.Namespace) -> dict[str, Any]:
         **sizes,
         "heatmap_ms": rows.heatmap_ms(HEAT_RANKS, HEAT_STEPS),
     }
-
-
-def _feed(nodes: Nodes, asked: argparse.Namespace) -> int:
-    end = time.monotonic() + asked.seconds
-    sent = 0
-    for slab in slabs(asked.nodes * asked.ranks, asked.steps):
-        nodes.send(slab)
-        sent += slab.points
-        while nodes.unread() > MOST_WAITING:
-            time.sleep(0.01)
-        if time.monotonic() > end:
-            return sent
-    return sent
 
 
 def _profiler(path: str, pid: int) -> "subprocess.Popen[bytes] | None":

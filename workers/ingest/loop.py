@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 LOOK_EVERY_S = 1.0  # for attempts to serve, when nothing wakes us
 SWEEP_EVERY_S = 5.0
 _PER_STREAM = 32  # messages of one part in one round
+GATHER_S = 0.2  # at most; a transaction costs as much as hundreds of messages, so those of many nodes share it
+_GATHER = 4  # times what the last round took
 _AWAY_S = 0.5
 
 Entries = list[tuple[bytes, dict[bytes, bytes]]]
@@ -44,7 +46,7 @@ class Ingest:
             settings.REDIS_URL, socket_timeout=5, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0)
         )
         self._woken: bytes | None = None  # id of the last word to look for new attempts
-        self._look_at = self._sweep_at = 0.0
+        self._look_at = self._sweep_at = self._read_at = 0.0
 
     def run(self, stop: threading.Event) -> None:
         """Until told to stop; then lets go of its attempts, so that another process goes on at once."""
@@ -71,12 +73,16 @@ class Ingest:
 
     def round(self) -> None:
         """Wait for messages a while, store them, publish and compact what is due."""
+        time.sleep(max(0.0, self._read_at - time.monotonic()))
         now = time.monotonic()
         if now >= self._look_at:
             self._look(now)
-        for pk, received in self._read(self._patience(now)).items():
+        found = self._read(self._patience(now))
+        began = time.monotonic()
+        for pk, received in found.items():
             self._guarded(self.held[pk], partial(self._store, received=received))
         now = time.monotonic()
+        self._read_at = now + _gather_s(found, now - began)
         for held in list(self.held.values()):
             self._guarded(held, partial(Held.tend, now=now))
         if now >= self._sweep_at:
@@ -153,3 +159,9 @@ class Ingest:
         except Exception:
             log.exception("attempt %s cannot be served for now", held.attempt.pk)
             self.held.pop(held.attempt.pk, None)
+
+
+def _gather_s(found: dict[int, dict[str, Entries]], took: float) -> float:
+    """Seconds in which messages gather before the next read; none while there are more than one read takes."""
+    more = any(len(entries) == _PER_STREAM for received in found.values() for entries in received.values())
+    return 0.0 if more else min(GATHER_S, _GATHER * took)
