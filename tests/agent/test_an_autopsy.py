@@ -1,8 +1,9 @@
-"""A real launch that hangs: what its agent finds out about every rank when it is asked."""
+"""A real launch that trains and then hangs: what its agent finds out about every rank when it is asked."""
 
 import os
 import signal
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -33,18 +34,30 @@ def state_of(pid: int) -> str:
     return process.state if process else ""
 
 
+def is_asleep(facts: dict[str, Any]) -> bool:
+    """For long enough that the other rank has come to its collective."""
+    frames = [frame["name"] for stack in facts["stacks"] for frame in stack["frames"]]
+    return "think_long" in frames and facts["in_phase_s"] > 1
+
+
 def test_a_rank_that_sleeps_before_backward_shows_where_while_the_other_waits_in_a_collective(
     agent: AgentProcess, server: Server
 ):
     agent.start()
-    server.start("hangs.py", "sleep")
-    server.wait_for(lambda: b"step 40" in server.log(0) or b"step 30" in server.log(1))
-    server.wait_for(lambda: autopsy(server)[1].data["in_phase_s"] > 1)
+    server.start("hangs.py")
+    server.wait_for(lambda: b"step 10" in server.log(0))
+    well = autopsy(server)
+    assert all(event.data["alive"] for event in well.values())
+    assert judge({rank: facts_of(event.data) for rank, event in well.items()}, quick=600.0).kind == "moving"
+    server.wait_for(lambda: autopsy(server)[1].data["steps"] > well[1].data["steps"])  # being asked stops nobody
+
+    os.kill(well[1].data["pid"], signal.SIGUSR2)
+    server.wait_for(lambda: is_asleep(autopsy(server)[1].data))
     found = autopsy(server)
     waits, sleeps = found[0].data, found[1].data
 
-    assert (waits["steps"], waits["phase"]) == (40, "exposed_comm")
-    assert (sleeps["steps"], sleeps["phase"], sleeps["state"]) == (40, "other", "S")
+    assert (waits["steps"], waits["phase"]) == (sleeps["steps"], "exposed_comm")
+    assert (sleeps["phase"], sleeps["state"]) == ("other", "S")
     assert waits["collectives"] == sleeps["collectives"] + 1
     assert sleeps["stacks"][0]["thread"] == "MainThread"
     assert sleeps["stacks"][0]["frames"][0]["name"] == "think_long"

@@ -1,4 +1,4 @@
-"""Two ranks train a small model with DDP. `hangs.py sleep`: rank 1 falls asleep before a backward.
+"""Two ranks train a small model with DDP. One that gets SIGUSR2 falls asleep before its next backward.
 
 SIGUSR1 has it wait in the kernel like for a dead disk: the parent of a vfork is in state D for as long as its child,
 which has the parent's memory, does neither end nor become another program.
@@ -7,7 +7,6 @@ which has the parent's memory, does neither end nor become another program.
 import ctypes
 import os
 import signal
-import sys
 import time
 
 import torch
@@ -32,12 +31,14 @@ def wait_for_disk() -> None:
             libc.pause()
 
 
+sleepy: list[int] = []
 signal.signal(signal.SIGUSR1, lambda _number, _frame: wait_for_disk())
+signal.signal(signal.SIGUSR2, lambda number, _frame: sleepy.append(number))
 
 
 for step in range(100_000):
     loss = model(torch.ones(4, 8)).sum()
-    if step == 40 and rank == 1 and sys.argv[1:] == ["sleep"]:
+    if sleepy:
         think_long()
     optimizer.zero_grad()
     loss.backward()
