@@ -33,6 +33,16 @@ _PAGES = {
         "/sweeps/new/",
         "/sweeps/{sweep}/",
         "/runs/{ended}/",
+        "/compare/",
+        "/compare/?runs={charts},{ended}",
+    ),
+    "what is told": (
+        "/reports/",
+        "/reports/new/",
+        "/reports/{report}/",
+        "/reports/{report}/edit",
+        "/mentions/",
+        "/runs/{ended}/exports/",
     ),
     "what is wrong": (
         "/incidents/",
@@ -59,7 +69,6 @@ _PAGES = {
         "/accounts/people/",
         "/invitations/",
         "/audit/",
-        "/runs/{ended}/exports/",
     ),
 }
 _FOR_NOBODY = ("/accounts/login/", "/accounts/password/reset/")
@@ -119,7 +128,7 @@ def test_every_page(log_in: Callable[[str], Page], eyes: Eyes, things: dict[str,
 
 def test_the_pages_before_the_login(browser: Browser, server_url: str, eyes: Eyes, things: dict[str, Any]) -> None:
     page = browser.new_page(base_url=server_url)
-    for address in (*_FOR_NOBODY, f"/invitations/{things['secret']}/"):
+    for address in (*_FOR_NOBODY, f"/invitations/{things['secret']}/", f"/s/{things['shared']}/"):
         page.goto(address)
         eyes.see(page, address)
     page.close()
@@ -134,6 +143,10 @@ def test_the_run_page_and_its_tabs(log_in: Callable[[str], Page], eyes: Eyes, th
         page.keyboard.press("]")
         expect(tab).to_have_attribute("aria-current", "true")
         eyes.look(page, f"run, {tab.inner_text()}")
+    page.get_by_role("button", name="Share").click()
+    expect(page.get_by_role("heading", name="Share this run")).to_be_visible()
+    eyes.look(page, "share")
+    page.keyboard.press("Escape")
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"/runs/{things['ended']}/")
     eyes.look(page, "run that failed, 390 px")
