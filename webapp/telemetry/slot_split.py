@@ -48,10 +48,11 @@ def split(clock: Clock, steps: Steps | None) -> dict[str, float]:
         return parts | {"starting": left - placed, "idle": end - left}
     times = np.maximum.accumulate(np.clip(np.concatenate([[steps.begin], steps.ends]), placed, end))
     took = np.diff(times)
-    limit = _limit(took, steps)
-    stalled = _stalled(took, steps, limit)
+    typical = _typical(took, steps)
+    limit = max(STALL_S, STALL_STEPS * typical)  # seconds after which a step that does not end counts as stalled
+    stalled = _stalled(took, steps, typical, limit)
     main = (took - stalled) * (1 - steps.again)
-    waiting = np.minimum(main, np.maximum(0.0, np.nan_to_num(steps.waits) - stalled) * (1 - steps.again))
+    waiting = np.minimum(main, np.maximum(0.0, _known(steps.waits) - stalled) * (1 - steps.again))
     last = float(times[-1])
     since = max(0.0, left - last)  # a step under way, or nothing any more
     hung = max(0.0, since - limit)
@@ -66,20 +67,20 @@ def split(clock: Clock, steps: Steps | None) -> dict[str, float]:
     }
 
 
-def _limit(took: Floats, steps: Steps) -> float:
-    """Seconds after which a step that does not end counts as stalled."""
-    return max(STALL_S, STALL_STEPS * _typical(took, steps))
+def _known(values: Floats) -> Floats:
+    return np.where(np.isnan(values), 0.0, values)
 
 
 def _typical(took: Floats, steps: Steps) -> float:
-    return float(np.median(took / np.maximum(1.0, steps.counts)))
+    each = np.sort(took / np.maximum(1.0, steps.counts))
+    return float(each[(each.size - 1) // 2] + each[each.size // 2]) / 2
 
 
-def _stalled(took: Floats, steps: Steps, limit: float) -> Floats:
+def _stalled(took: Floats, steps: Steps, typical: float, limit: float) -> Floats:
     """Of a step longer than the limit all above a typical one; of a row of several as if one of them had stalled."""
-    typical = _typical(took, steps)
-    slowest = np.maximum(took - np.maximum(0.0, steps.counts - 1) * typical, np.nan_to_num(steps.longest))
-    hangs = (slowest > limit) & ((steps.counts <= 1) | (np.nan_to_num(steps.longest) > limit))
+    longest = _known(steps.longest)
+    slowest = np.maximum(took - np.maximum(0.0, steps.counts - 1) * typical, longest)
+    hangs = (slowest > limit) & ((steps.counts <= 1) | (longest > limit))
     return np.where(hangs, np.clip(slowest - typical, 0.0, took), 0.0)
 
 

@@ -98,16 +98,16 @@ def _steps(attempt: Attempt, until: int | None) -> dict[int, Steps]:
     if not ends.index.size:
         return {}
     opening = reader.series(STEP, lo=view.first, hi=view.first)
+    first = dict(zip(opening.columns, np.nan_to_num(opening.values).sum(axis=0).tolist(), strict=True))
     offsets = _clock_offsets(attempt)
     again = _share_again(ends.index, stride(level), until)
     found = {}
     for k, rank in enumerate(ends.columns):
         rows = ends.present[:, k]
         index = ends.index[rows]
-        took = opening.values[0, opening.columns.index(rank)] if rank in opening.columns else 0.0
         offset = offsets.get(rank, 0.0)
         found[rank] = Steps(
-            begin=float(ends.mins[rows, k][0] - np.nan_to_num(took)) + offset,
+            begin=float(ends.mins[rows, k][0]) - first.get(rank, 0.0) + offset,
             ends=ends.maxs[rows, k] + offset,
             counts=ends.counts[rows, k],
             waits=waits.of(rank, index, waits.sums),
@@ -122,7 +122,7 @@ class _Table:
     """A block with what its rows hold, whatever its level: [rows, columns]."""
 
     index: Ints
-    columns: list[int]
+    columns: dict[int, int]  # their places
     present: Bools
     mins: Floats
     maxs: Floats
@@ -134,14 +134,14 @@ class _Table:
         found = np.zeros(index.size)
         if rank in self.columns and self.index.size:
             at = np.minimum(np.searchsorted(self.index, index), self.index.size - 1)
-            column = self.columns.index(rank)
+            column = self.columns[rank]
             there = (self.index[at] == index) & self.present[at, column]
-            found[there] = np.nan_to_num(values[at, column])[there]
+            found[there] = np.nan_to_num(values[at[there], column])
         return found
 
 
 def _table(block: Block) -> _Table:
-    columns = [int(column) for column in block.columns]
+    columns = {column: place for place, column in enumerate(block.columns.tolist())}
     rolled = block.rolled
     if rolled is None:
         ones = block.present.astype(np.float64)
