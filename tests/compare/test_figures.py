@@ -100,6 +100,16 @@ def test_the_same_curve_by_step_and_by_time() -> None:
     assert curves.curve(loss, curves.NO_CLOCK, "relative", 0, 100) is None
 
 
+def test_a_place_on_the_axis_is_found_in_the_run_again() -> None:
+    clock = Clock(np.arange(3.0), np.array([1_000.0, 1_010.0, 1_030.0]))
+    for index, axis in ((np.arange(3), "step"), (np.array([1_000, 1_010, 1_030]), "time")):
+        for wanted in curves.AXES:
+            places = clock.at(index, axis, wanted)
+            assert places is not None
+            assert [clock.index(float(x), axis, wanted) for x in places] == index.tolist()
+    assert curves.NO_CLOCK.index(1.0, "step", "time") is None
+
+
 def test_the_smallest_world_size_sets_the_ideal() -> None:
     found = scaling.points([Pace("a", 8, 60.0), Pace("b", 2, 20.0), Pace("c", 4, float("nan"))])
     assert [(p.uid, p.efficiency) for p in found] == [("b", 1.0), ("a", 0.75)]

@@ -52,6 +52,19 @@ def test_curves_by_step_time_and_relative_time(vic: Client, runs: list[Run]) -> 
     assert vic.get("/compare/curve", {**query, "smooth": "nan", "width": "x", "axis": "?"}).json()["axis"] == "step"
 
 
+def test_a_part_of_a_curve_is_read_anew_by_step_and_by_time(vic: Client, runs: list[Run]) -> None:
+    slow = runs[1].uid
+    query = {**asked(runs), "metric": "loss", "width": "10"}
+    whole = vic.get("/compare/curve", query).json()["lines"][slow]
+    part = vic.get("/compare/curve", {**query, "lo": "10", "hi": "20", "smooth": "0.9"}).json()["lines"][slow]
+    assert (part["x"], part["of"]) == (list(range(10, 21)), 21)  # ten before them lead the smoothed line
+    assert set(part["y"]) <= set(whole["y"])
+    relative = vic.get("/compare/curve", {**query, "axis": "relative", "lo": "0.8", "hi": "1.6"}).json()["lines"][slow]
+    assert (relative["x"][0], relative["x"][-1]) == (pytest.approx(0.8, abs=0.1), pytest.approx(1.6, abs=0.1))
+    for lo, hi in (("20", "10"), ("nan", "1"), ("x", "9"), ("1e400", "1e401")):
+        assert vic.get("/compare/curve", {**query, "lo": lo, "hi": hi}).json()["lines"][slow] == whole
+
+
 def test_step_time_is_compared_without_being_logged(vic: Client, runs: list[Run]) -> None:
     answer = vic.get("/compare/curve", {**asked(runs), "metric": "phase/step"}).json()
     assert (answer["title"], answer["unit"]) == ("Step time", "ms")

@@ -12,10 +12,19 @@ from webapp.telemetry.units import unit_of
 Answer = dict[str, Any]
 
 
-def curve(runs: Sequence[Run], metric: str, axis: str, smooth: float, width: int, *, turned: bool = False) -> Answer:
+def curve(
+    runs: Sequence[Run],
+    metric: str,
+    axis: str,
+    smooth: float,
+    width: int,
+    *,
+    turned: bool = False,
+    window: queries.Window | None = None,
+) -> Answer:
     """`{metric, title, unit, axis, base, lines: {uid: {x, y, s, of}}, finding}`; times are seconds since `base`."""
     points = curves.points_for(width, len(runs))
-    found = {run.uid: queries.read_curve(run, metric, axis, smooth, points) for run in runs}
+    found = {run.uid: queries.read_curve(run, metric, axis, smooth, points, window=window) for run in runs}
     lines = {uid: line for uid, line in found.items() if line is not None}
     base = min((line["x"][0] for line in lines.values()), default=0.0) if axis == "time" else 0.0
     for line in lines.values() if base else ():

@@ -19,6 +19,7 @@ from webapp.runs.models import Run
 
 MOST_RUNS, MOST_METRICS = 50, 12
 _MOST_WIDTH = 4_000
+_FURTHEST = float(1 << 52)  # steps or seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,16 @@ def smoothness(text: str) -> float:
     except ValueError:
         return 0.0
     return min(max(value, 0.0), STRONGEST) if math.isfinite(value) else 0.0
+
+
+def window(low: str, high: str) -> tuple[float, float] | None:
+    """The part of a chart between two x; None for what is no such part: all of it."""
+    try:
+        found = float(low), float(high)
+    except ValueError:
+        return None
+    usual = all(abs(x) <= _FURTHEST for x in found)  # False for NaN too
+    return found if usual and found[0] < found[1] else None
 
 
 def width(text: str) -> int:

@@ -41,6 +41,17 @@ class Clock:
         moment = x if axis == "time" else np.interp(x, self.steps, self.ends)
         return np.asarray(moment - self.ends[0] if wanted == "relative" else moment)
 
+    def index(self, x: float, axis: str, drawn: str) -> float | None:
+        """The step or epoch second (`axis`) that a chart by `drawn` has at `x`: `at` the other way round."""
+        if drawn == axis:
+            return x
+        if not self.ends.size:
+            return None
+        if drawn == "step":
+            return float(np.interp(x, self.steps, self.ends))
+        moment = x + float(self.ends[0]) if drawn == "relative" else x
+        return moment if axis == "time" else float(np.interp(moment, self.ends, self.steps))
+
 
 NO_CLOCK = Clock(np.zeros(0), np.zeros(0))
 
@@ -57,10 +68,13 @@ def points_for(width: int, runs: int) -> int:
     return max(_FEWEST, min(width * _PER_PIXEL, _MOST_POINTS // max(1, runs)))
 
 
-def curve(series: Series, clock: Clock, wanted: str, weight: float, points: int) -> dict[str, Any] | None:
+def curve(
+    series: Series, clock: Clock, wanted: str, weight: float, points: int, *, first: float | None = None
+) -> dict[str, Any] | None:
     """`{x, y, s, of}`: the median rank, least and greatest of each bucket kept, and its smoothed line.
 
     `s` is left out without smoothing. Seconds become ms. None when there is nothing that this axis can show.
+    `first`: what is before this index is not drawn, but the smoothed line comes from there.
     """
     if not series.columns or not series.index.size:
         return None
@@ -68,9 +82,11 @@ def curve(series: Series, clock: Clock, wanted: str, weight: float, points: int)
     lines = {"y": Line(low, high)}
     if weight > 0:
         lines["s"] = raw_line(smoothed(series.index.astype(float), middle, weight))
-    index, columns = thin(series.index, lines, points, stride_of([series]))
+    shown = slice(0 if first is None else int(np.searchsorted(series.index, first)), None)
+    lines = {name: Line(line.low[shown], line.high[shown]) for name, line in lines.items()}
+    index, columns = thin(series.index[shown], lines, points, stride_of([series]))
     x = clock.at(index, series.axis, wanted)
-    if x is None:
+    if x is None or not index.size:
         return None
     factor = 1e3 if series.unit == "s" else 1.0
     whole = wanted == "step" and series.axis == "step"

@@ -1,5 +1,6 @@
 """Reads of a comparison: stored points, values and settings of the chosen runs."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,19 +21,32 @@ from webapp.telemetry.run_read import RunReader
 
 MOST_NAMES = 50
 COUNTED = ("samples", "tokens")  # what a script may log of each step, or count up
+Window = tuple[float, float]  # first and last x of a chart: steps, epoch seconds, or seconds since the first step
 _ROWS = 256  # of a run, where one typical number is wanted
 _OF_MACHINES = ("phase/", "comm/", "local/", "gpu/", "node/", "rank/")
 
 
-def read_curve(run: Run, metric: str, axis: str, smooth: float, points: int) -> dict[str, Any] | None:
-    """See `curves.curve`; None as well for a run that was never launched."""
+def read_curve(
+    run: Run, metric: str, axis: str, smooth: float, points: int, *, window: Window | None = None
+) -> dict[str, Any] | None:
+    """See `curves.curve`; None as well for a run that was never launched.
+
+    `window`: a part of the axis, of which more is read than the whole has there.
+    """
     reader = _reader(run)
     if reader is None:
         return None
     series = reader.series(metric, max_rows=4 * points)
     ends = reader.series(STEP_END, max_rows=4 * points) if series.axis != axis else None
     clock = curves.NO_CLOCK if ends is None else curves.clock_of(ends)
-    return curves.curve(series, clock, axis, smooth, points)
+    if window is None:
+        return curves.curve(series, clock, axis, smooth, points)
+    low, high = (clock.index(x, series.axis, axis) for x in window)
+    if low is None or high is None:
+        return None
+    before = high - low if smooth else 0  # from which the smoothed line comes
+    part = reader.series(metric, math.floor(low - before), math.ceil(high), max_rows=4 * points)
+    return curves.curve(part, clock, axis, smooth, points, first=math.floor(low))
 
 
 def phase_seconds(run: Run) -> dict[str, float]:

@@ -35,6 +35,7 @@ def curve(request: HttpRequest) -> HttpResponse:
         chosen.smoothness(request.GET.get("smooth", "")),
         chosen.width(request.GET.get("width", "")),
         turned="turned" in request.GET,
+        window=chosen.window(request.GET.get("lo", ""), request.GET.get("hi", "")),
     )
     return numbers_json(request, drawn)
 

@@ -7,7 +7,7 @@ import {colourOf, escaped, greyFirst, short} from "./run_style.js";
 const MOST_LABELS = 6, ROOM_FOR_LABELS = 132;
 const UNITS = [[172800, 3600, "h"], [7200, 60, "min"], [0, 1, "s"]]; // from so many seconds on: seconds of one, its name
 
-const backs = new WeakMap(); // of each chart with a zoom: from a place on its axis to a number of the answer's
+const zooms = new WeakMap(); // of each chart that is listened to: told the two places that somebody dragged over
 
 // `zoom`: [first, last] x; `onZoom([first, last])` is told what somebody drags over, and null when all is wanted again.
 export function drawCurves(element, answer, runs, {log = false, emphasised = "", zoom = null, onZoom = null} = {}) {
@@ -23,19 +23,19 @@ export function drawCurves(element, answer, runs, {log = false, emphasised = "",
     yaxis: log ? {type: "log", autorange: true, tickformat: "~g", hoverformat: ".4~g", dtick: undefined}
       : {range, tickformat: format, hoverformat: span < 8 ? ".4~g" : ",.4~g"},
   }), {doubleClick: onZoom ? false : "reset"});
-  if (onZoom) drawing.then(() => listen(element, horizontal.back, onZoom));
+  if (onZoom) drawing.then(() => listen(element, ends => onZoom(ends?.map(horizontal.back) ?? null)));
   return drawing;
 }
 
-function listen(element, back, onZoom) {
-  const listens = backs.has(element);
-  backs.set(element, back);
+function listen(element, zoom) {
+  const listens = zooms.has(element);
+  zooms.set(element, zoom);
   if (listens) return;
   element.on("plotly_relayout", change => {
     const ends = [change["xaxis.range[0]"], change["xaxis.range[1]"]];
-    if (ends[0] !== undefined) onZoom(ends.map(backs.get(element)));
+    if (ends[0] !== undefined) zooms.get(element)(ends);
   });
-  element.on("plotly_doubleclick", () => { onZoom(null); return false; });
+  element.on("plotly_doubleclick", () => { zooms.get(element)(null); return false; });
 }
 
 function lines(run, line, {of}, emphasised) {

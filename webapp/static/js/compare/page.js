@@ -36,9 +36,10 @@ function drawCurve(card, answer) {
   const having = state.runs.filter(({uid}) => answer.lines[uid]), shown = visible();
   if (!having.length) return none(card, state.axis === "step" ? say("nothing") : say("no_times"));
   if (!shown.length) return none(card, say("none_hidden"));
-  const lacking = state.runs.length - having.length;
+  const lacking = zoomed() ? 0 : state.runs.length - having.length; // in a part, a run may be over
   if (lacking) card.querySelector("[data-finding]").textContent = `${answer.finding} ${say("lacks", {n: lacking, of: state.runs.length})}`.trim();
-  return drawCurves(plotOf(card), answer, shown, {log: state.log === "1", emphasised, zoom: zoomed(), onZoom: zoom});
+  const onZoom = part => { if (answer.axis === state.axis) zoom(part); }; // else another axis is on its way
+  return drawCurves(plotOf(card), answer, shown, {log: state.log === "1", emphasised, zoom: zoomed(), onZoom});
 }
 
 const zoomed = () => state.lo ? [Number(state.lo), Number(state.hi)] : null;
