@@ -16,6 +16,7 @@ from workers.ingest.window import Window
 from workers.recent import WINDOW, first_judged, like
 
 EVERY_S = 0.1
+AGAIN_S = 1.0  # after a word to the watch; a rank may be late in every other step
 _SHARE = 20  # of many ranks a look takes longer and comes more seldom: a twentieth of the time
 
 
@@ -39,7 +40,7 @@ class Behind:
         began, self._seen = time.monotonic(), seen
         late = self._late()
         is_news, self._told = bool(late - self._told), late
-        self._next = now + max(EVERY_S, _SHARE * (time.monotonic() - began))
+        self._next = now + max(AGAIN_S if is_news else EVERY_S, _SHARE * (time.monotonic() - began))
         return is_news
 
     def _late(self) -> set[int]:
