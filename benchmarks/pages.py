@@ -119,7 +119,7 @@ def list_page(page: Page, made: Product) -> dict[str, Any]:
 def run_page(page: Page, made: Product, run: str) -> dict[str, Any]:
     """First draw, zoom and redraw of one run."""
     address = f"{made.url}/runs/{run}/"
-    draws = [first_draw(page, address, DRAWN) * 1000 for _ in range(TRIES)]
+    draws = [from_the_list(page, made, address) for _ in range(TRIES)]
     page.wait_for_load_state("networkidle")
     redraws = [page.evaluate(REDRAW) for _ in range(TRIES)]
     last = made.api("GET", f"runs/{run}")["steps"] or 1
@@ -135,6 +135,12 @@ def run_page(page: Page, made: Product, run: str) -> dict[str, Any]:
         "max_reply_kb": round(max(sizes)),
         "redraw_ms": round(statistics.median(redraws)),
     }
+
+
+def from_the_list(page: Page, made: Product, address: str) -> float:
+    """Milliseconds to the first draw; the page before has nothing left to do that would be counted."""
+    page.goto(f"{made.url}/", wait_until="networkidle")
+    return first_draw(page, address, DRAWN) * 1000
 
 
 def biggest_reply_kb(page: Page) -> int:
