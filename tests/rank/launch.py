@@ -68,7 +68,7 @@ def run(argv: list[str], ring_dir: Path, ranks: int, env: dict[str, str], cwd: P
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=100,
+        timeout=300,
         check=False,
     )
     return Outcome(done.returncode, done.stdout, [read_rank(str(ring_dir), rank) for rank in range(ranks)])

@@ -8,7 +8,7 @@ from trainer_agent.rank.ddp import DdpModels, use_cuda_clock
 from trainer_agent.rank.deep import DeepHook
 from trainer_agent.rank.forwards import Forwards
 from trainer_agent.rank.optimizers import Optimizers
-from trainer_agent.rank.probe import Probe
+from trainer_agent.rank.probe import LOOK_AGAIN, Probe
 from trainer_agent.rank.segment import BACKWARD
 
 
@@ -39,8 +39,7 @@ class Backwards:
         probe.backward_depth += 1
         if probe.backward_depth > 1:
             return
-        loss = _first(args[0] if args else kwargs.get("tensors"))
-        if not probe.on_cuda and getattr(loss, "is_cuda", False):
+        if not (probe.on_cuda or probe.recorder.made % LOOK_AGAIN) and getattr(_loss(args, kwargs), "is_cuda", False):
             use_cuda_clock(probe)
         self._forwards.depth = 0
         probe.backwards += 1
@@ -48,7 +47,7 @@ class Backwards:
         if self._models.waiting:
             if self._deep is not None:
                 self._deep.backward_begins()
-            self._graph_end.begins(loss)
+            self._graph_end.begins(_loss(args, kwargs) if self._graph_end.by_loss else None)
 
     def _after(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         probe = self._probe
@@ -74,5 +73,6 @@ class Backwards:
             self._probe.timeline.leave()
 
 
-def _first(tensors: Any) -> Any:
+def _loss(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    tensors = args[0] if args else kwargs.get("tensors")
     return tensors[0] if isinstance(tensors, tuple | list) and tensors else tensors

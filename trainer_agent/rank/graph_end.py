@@ -36,7 +36,7 @@ class GraphEnd:
                 self.by_loss = False
 
     def begins(self, loss: Any) -> None:
-        """A backward that will synchronise begins."""
+        """A backward that will synchronise begins. The loss is wanted only when it goes `by_loss`."""
         self.awaited = True
         if self.by_loss:
             self._handle = self._probe.guard.run("local_backward", _hook, loss, self._graph_begins)

@@ -27,7 +27,7 @@ from trainer_agent.rank.versions import versions
 
 NO_OPTIMIZER = -1  # no number of any
 TELL_AT = (4, 16, 50, 500)  # steps after which the facts are written again
-LOOK_AGAIN = 16  # steps after which it is asked whether they are still true
+LOOK_AGAIN = 16  # steps after which it is asked whether they are still true, and whether there is a device
 
 
 class Probe:
