@@ -6,6 +6,8 @@ import {holeBands} from "./holes.js";
 import {mark} from "./marks.js";
 import {say} from "./words.js";
 
+const LEAST_NODE_PX = 16; // lines between lower nodes would cover the map, and their names each other
+
 export function drawHeat(element, panel, view) {
   const rows = panel.rows.map((_, i) => i);
   const [low, high] = panel.range, height = element.clientHeight - 32;
@@ -13,9 +15,10 @@ export function drawHeat(element, panel, view) {
     hovermode: "closest", margin: {l: 62, t: 6}, xaxis: {...bySteps(), showline: false, range: view.range},
     yaxis: {showgrid: false, range: [rows.length - 0.5, -0.5], tickmode: "array", ...rowTicks(panel, height)}});
   // Lines, not the trace's own gaps: without those Plotly paints the whole map as one image, many times faster.
-  const firsts = new Set(panel.nodes.map(([, first]) => first)), apart = height / rows.length > 8;
+  const roomy = height / Math.max(1, panel.nodes.length) >= LEAST_NODE_PX, apart = height / rows.length > 8;
+  const nodes = roomy ? panel.nodes : [], firsts = new Set(nodes.map(([, first]) => first));
   style.shapes = rows.slice(1).filter(row => apart || firsts.has(row)).map(row => lineAbove(row, firsts.has(row) ? 5 : 2));
-  style.annotations = panel.nodes.map(node => nodeLabel(node, height / rows.length));
+  style.annotations = nodes.map(node => nodeLabel(node, height / rows.length));
   return plot(element, [...holeBands(view, [-0.5, rows.length - 0.5]), {
     type: "heatmap", x: panel.x, y: rows, z: panel.z, zmin: low, zmax: high > low ? high : low + 1,
     colorscale: sequential(), showscale: false, customdata: names(panel),
