@@ -169,7 +169,7 @@ def live_replay(page: Page, made: Product, minutes: float, nodes: int = 128, ran
     began = time.monotonic()
     heaps: list[float] = []
     while time.monotonic() - began < minutes * 60:
-        sender.send(next(steps))
+        sender.send(sender.made(next(steps)))
         page.wait_for_timeout(500)
         if time.monotonic() - began >= minutes * 60 * (len(heaps) + 1) / 8:
             heaps.append(heap_mb(page))
