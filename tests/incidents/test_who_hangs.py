@@ -196,6 +196,23 @@ def test_all_at_the_same_place_outside_of_a_collective_blames_nobody_and_waits_l
     assert judge({k: behind(main_cpu=0.9) for k in range(4)}).patience == SLOW_BY_NATURE
 
 
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [],
+        [{"name": "_shutdown", "filename": "/usr/lib/python3.11/threading.py", "line": 1553}],
+        [
+            {"name": "destroy_process_group", "filename": "torch/distributed/distributed_c10d.py", "line": 2200},
+            {"name": "main", "filename": TRAIN, "line": 90},
+        ],
+    ],
+)
+def test_ranks_that_are_on_their_way_out_after_the_last_step_have_time(frames):
+    ends = {k: behind(phase="other", stacks=[{"thread": "MainThread", "frames": frames}]) for k in range(4)}
+    assert (judge(ends).kind, judge(ends).patience) == ("together", SLOW_BY_NATURE)
+    assert judge({**ends, 3: behind(phase="data")}).patience == BUSY
+
+
 def test_an_evaluation_in_which_every_rank_begins_phases_is_no_hang():
     assert judge({k: behind(in_phase_s=0.2) for k in range(4)}).kind == "moving"
 

@@ -9,6 +9,8 @@ _NOT_THEIRS = ("/lib/python3", "<frozen", "/trainer_agent/rank/")
 SAVES = ("torch/serialization.py", "torch/distributed/checkpoint/", "safetensors/")
 COMPILES = ("torch/_inductor/", "torch/_dynamo/", "torch/_functorch/", "triton/")
 
+_TAKES_DOWN = "destroy_process_group"
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -40,3 +42,8 @@ def is_own(frame: Frame) -> bool:
 def passes_through(frames: Sequence[Frame], places: Sequence[str]) -> bool:
     """Whether any line is in one of these files."""
     return any(place in frame.filename for frame in frames for place in places)
+
+
+def leaves(frames: Sequence[Frame]) -> bool:
+    """Whether the script takes the process group down, or has returned so that only the interpreter's end is left."""
+    return any(frame.name == _TAKES_DOWN for frame in frames) or not any(is_own(frame) for frame in frames)

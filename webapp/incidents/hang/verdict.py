@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from webapp.incidents.flight_recorder import verdict as recorder
 from webapp.incidents.flight_recorder.reading import Dump
 from webapp.incidents.hang.facts import Facts, Frame, dump_of
-from webapp.incidents.hang.stacks import COMPILES, SAVES, own_line, passes_through
+from webapp.incidents.hang.stacks import COMPILES, SAVES, leaves, own_line, passes_through
 
 # How many times longer than usual to wait before it is called a hang.
 USUAL, BUSY, UNHEARD, SLOW_BY_NATURE = 1.0, 2.0, 3.0, 6.0
@@ -175,7 +175,9 @@ def _together(ranks: Ranks) -> Verdict | None:
         return None
     found = _verdict("together", tuple(sorted(known)), ranks)
     works = any(facts.is_busy or facts.device_is_busy for facts in known.values())
-    least = SLOW_BY_NATURE if works else BUSY
+    # The last step is made, and a busy machine takes its time to end the processes.
+    ends = all(facts.phase == "other" and leaves(facts.main) for facts in known.values())
+    least = SLOW_BY_NATURE if works or ends else BUSY
     return replace(found, ranks=(), patience=max(found.patience, least))
 
 
