@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.detect.made import Change, table
+from workers.detect.excess import excess
 from workers.detect.judge import judge
-from workers.detect.straggler import enough_to_name, excess, seems_late
+from workers.detect.straggler import enough_to_name, seems_late
 from workers.detect.table import Table
 
 WINDOW = 120

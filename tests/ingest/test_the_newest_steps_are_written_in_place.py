@@ -2,7 +2,7 @@ import numpy as np
 
 from webapp.telemetry.blocks import empty
 from webapp.telemetry.merge import Layout, cut, put
-from workers.ingest.rolling import Rolling
+from workers.ingest.rolling import Cells, Rolling
 
 REACH = 40
 
@@ -36,7 +36,7 @@ def test_the_window_written_in_place_is_the_one_that_is_put_together_anew():
 
 def test_metrics_of_the_same_records_find_their_places_once():
     rank, index = np.tile(np.arange(3), 4), np.repeat(np.arange(4), 3)
-    layout, cells = Layout(rank, index), {}
+    layout, cells = Layout(rank, index), Cells()
     windows = [Rolling(Layout(rank, index - 4).block(np.zeros(12)), REACH) for _metric in range(3)]
     for k, window in enumerate(windows):
         window.put(layout, np.arange(12.0) + k, cells)
