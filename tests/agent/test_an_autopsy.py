@@ -25,7 +25,7 @@ def autopsy(server: Server) -> dict[int, Event]:
     def told() -> dict[int, Event]:
         return {e.rank: e for e in server.events if e.kind == "autopsy" and e.data["asked"] == number}
 
-    server.wait_for(lambda: len(told()) == 2, timeout=10)
+    server.wait_for(lambda: len(told()) == 2, timeout=30)
     return told()
 
 
