@@ -155,7 +155,10 @@ class _Reader:
         size = dtype.itemsize * count
         raw = np.frombuffer(self.body, np.uint8, size, self.at).reshape(dtype.itemsize, count)
         self.at += size
-        return np.ascontiguousarray(raw.T).reshape(-1).view(dtype)
+        values = np.empty((count, dtype.itemsize), np.uint8)
+        for k in range(dtype.itemsize):  # several times faster than to turn the table
+            values[:, k] = raw[k]
+        return values.reshape(-1).view(dtype)
 
     def bits(self, shape: tuple[int, int]) -> Bools:
         count = shape[0] * shape[1]

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
+from django.db.models import Max, Min
+
 from webapp.runs.models import Attempt, AttemptNode
 from webapp.telemetry import heat_panel, holes, panels, value_panels
 from webapp.telemetry.heat_panel import Ground, Group
@@ -85,7 +87,7 @@ class Charts:
     def _heat(self, phase: str) -> Panel:
         name = METRIC_OF_HEAT[phase]
         whole = self.reader.series(name, max_rows=128)
-        ground = Ground(middle_of(whole.values), noise_of(whole.values), self._step, groups_of(self.attempt))
+        ground = Ground(middle_of(whole.values), noise_of(whole.values), self._step, self._groups)
         return heat_panel.heat(phase, self._series(name), self._ranked(name), ground, self.draw.width)
 
     def _ghosts(self, name: str, line_of: Callable[[Series], Line] = median_line) -> Panel:
@@ -94,6 +96,10 @@ class Charts:
             return {}
         found = self.reader.ghosts(name, self.lo, self.hi, min(self._most_rows, _GHOST_WIDTH * _ROWS_PER_PIXEL))
         return {"ghosts": [ghost(number, series, line_of(series), _GHOST_WIDTH) for number, series in found]}
+
+    @cached_property
+    def _groups(self) -> list[Group]:
+        return groups_of(self.attempt)
 
     @cached_property
     def _step(self) -> float:
@@ -115,10 +121,8 @@ class Charts:
 def groups_of(attempt: Attempt) -> list[Group]:
     """The attempt's nodes with their ranks."""
     names = dict(attempt.parts.values_list("node_rank", "node_name"))
-    ranks: dict[int, list[int]] = {}
-    for rank, node_rank in attempt.ranks.values_list("rank", "node_rank"):
-        ranks.setdefault(node_rank, []).append(rank)
-    return [Group(names.get(node, f"node {node}"), min(found), max(found)) for node, found in sorted(ranks.items())]
+    ranks = attempt.ranks.order_by("node_rank").values_list("node_rank").annotate(Min("rank"), Max("rank"))
+    return [Group(names.get(node, f"node {node}"), first, last) for node, first, last in ranks]
 
 
 def node_names(attempts: Iterable[Attempt], metric: str) -> dict[int, str]:

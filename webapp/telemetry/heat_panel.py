@@ -8,13 +8,14 @@ from django.utils.translation import gettext as _
 
 from webapp.telemetry import findings
 from webapp.telemetry.blocks import Floats, Ints
-from webapp.telemetry.panel_lines import MOST_CELLS, Panel, count, numbers
+from webapp.telemetry.panel_lines import Panel, count, numbers
 from webapp.telemetry.panels import MOST_WORST
 from webapp.telemetry.read import Series
 from webapp.telemetry.spread import Rank
 from webapp.telemetry.thinning import bins
 
 MOST_ROWS = 64
+_MOST_CELLS = 18_000  # 281 bins of steps beside 64 of ranks, about 95 kB
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,8 @@ def heat(phase: str, series: Series, ranks: list[Rank], ground: Ground, width: i
     """A bin of ranks or steps shows its greatest."""
     columns = np.array(series.columns, dtype=np.int64)
     rows = bins(columns.size, MOST_ROWS)
-    across = bins(series.index.size, max(1, min(width, MOST_CELLS // max(1, rows.size))))
-    z = _greatest(_greatest(series.maxs, across, 0), rows, 1).T if series.maxs.size else series.maxs.T
+    across = bins(series.index.size, max(1, min(width, _MOST_CELLS // max(1, rows.size))))
+    z = _greatest(_greatest(series.maxs, rows, 1), across, 0).T if series.maxs.size else series.maxs.T
     x = series.index[across] if series.index.size else series.index
     return {
         "unit": "ms",

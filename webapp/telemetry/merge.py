@@ -146,7 +146,7 @@ def joined(parts: list[Block]) -> Block:
         return parts[0]
     columns = parts[0].columns
     for part in parts[1:]:
-        columns = _union(columns, part.columns)
+        columns = columns if np.array_equal(columns, part.columns) else _union(columns, part.columns)
     wide = [_widened(part, columns) for part in parts]
     rolled = [part.rolled for part in wide if part.rolled is not None]
     return Block(

@@ -78,7 +78,8 @@ def band(series: Series) -> dict[str, Line]:
 
 def median_line(series: Series) -> Line:
     """The median rank."""
-    return Line(median(series.mins, 1), median(series.maxs, 1))
+    low = median(series.mins, 1)
+    return Line(low, low if series.maxs is series.mins else median(series.maxs, 1))
 
 
 def ghost(attempt: int, series: Series, line: Line, width: int) -> Panel:

@@ -13,6 +13,7 @@ from webapp.telemetry.panel_lines import (
     chosen,
     count,
     drawn,
+    median_line,
     numbers,
     placed,
     rank_lines,
@@ -85,8 +86,8 @@ def comm(transfer: Series, wait: Series, late: Rank | None, step: float, draw: D
     """Transfer, and the median rank's waiting. `late`: the rank that is out of line, if one is."""
     index = all_indexes([transfer, wait])
     lines = {
-        "transfer": _on(index, transfer, transfer.mins[:, :1].ravel(), transfer.maxs[:, :1].ravel()),
-        "wait": _on(index, wait, median(wait.mins, 1), median(wait.maxs, 1)),
+        "transfer": _on(index, transfer, Line(transfer.mins[:, :1].ravel(), transfer.maxs[:, :1].ravel())),
+        "wait": _on(index, wait, median_line(wait)),
     }
     since = late.since if late is not None and late.since is not None else -1
     transfers, waits = (middle_of(one.values[one.index >= since]) for one in (transfer, wait))
@@ -136,7 +137,7 @@ def _between(rows: Ints, breaks: Ints, gone: Ints) -> tuple[Ints, Ints]:
     return first, gone[inside][where]
 
 
-def _on(index: np.ndarray, series: Series, low: np.ndarray, high: np.ndarray) -> Line:
+def _on(index: Ints, series: Series, line: Line) -> Line:
     if not series.columns:
         return raw_line(np.full(index.size, np.nan))
-    return Line(placed(index, series, low), placed(index, series, high))
+    return Line(placed(index, series, line.low), placed(index, series, line.high))

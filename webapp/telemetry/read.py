@@ -104,11 +104,16 @@ class Reader:
 
     def _view(self, name: str, lo: int | None, hi: int | None) -> View:
         sources = derive.SOURCES.get(name, ())
-        stored = Segments(self.attempt, [name, *sources])
         young = {n: p for n in (name, *sources) if (p := self.young.get(n)) is not None}
+        stored = self._built_in if name in BUILT_IN else Segments(self.attempt, [name])
         changed = advance(young, stored, self.attempt.world_size) if young else {}
         known = stored.metrics.get(name)
         return View(name, self._axis(name, stored), known, changed, lo=lo, hi=hi, moved=self._moved(name))
+
+    @cached_property
+    def _built_in(self) -> Segments:
+        """What every process counts, asked for at once: most charts need several, some are derived from others."""
+        return Segments(self.attempt, BUILT_IN)
 
     def _moved(self, name: str) -> int:
         return self.first_step if name in BUILT_IN else 0

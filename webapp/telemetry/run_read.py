@@ -1,5 +1,7 @@
 """All attempts of a run read as one: what `read.Reader` is for an attempt."""
 
+from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -76,6 +78,8 @@ class RunReader:
         self, name: str, lo: int | None = None, hi: int | None = None, max_rows: int | None = None
     ) -> list[tuple[int, Series]]:
         """(attempt number, what of it a later attempt did again) of the newest that have such, oldest first."""
+        if len(self.attempts) == 1:
+            return []
         read = self._read(name, lo, hi, max_rows)
         found: list[tuple[int, Series]] = []
         for part, hidden in zip(reversed(read.parts), reversed(read.hidden), strict=True):
@@ -112,14 +116,27 @@ class RunReader:
         return parts
 
     def _spans_of(self, name: str) -> Spans:
-        stored = {row.attempt_id: row for row in Metric.objects.filter(attempt__run=self.run, name=name)}
+        # Young data first: it may move to what is stored meanwhile.
+        young = {number: reader.young_row(name) for number, reader in self._readers.items()}
+        stored = {row.attempt_id: copy(row) for row in self._stored(name)}
         found = []
         for number, reader in self._readers.items():
-            row = stored.get(reader.attempt.pk) or reader.young_row(name)
+            row = stored.get(reader.attempt.pk) or young[number]
             row = reader.complete(row) if row is not None else None
             if row is not None and row.first_index is not None and row.last_index is not None:
                 found.append((number, row.first_index, row.last_index))
         return found
+
+    def _stored(self, name: str) -> Iterable[Metric]:
+        return self._built_in[name] if name in BUILT_IN else Metric.objects.filter(attempt__run=self.run, name=name)
+
+    @cached_property
+    def _built_in(self) -> dict[str, list[Metric]]:
+        """The rows of what every process counts, read at once: most charts need several."""
+        rows: dict[str, list[Metric]] = {name: [] for name in BUILT_IN}
+        for row in Metric.objects.filter(attempt__run=self.run, name__in=BUILT_IN):
+            rows[row.name].append(row)
+        return rows
 
 
 def _again(part: _Part, hidden: Block, lo: int | None, hi: int | None, max_rows: int | None) -> Series:
@@ -136,6 +153,8 @@ def _again(part: _Part, hidden: Block, lo: int | None, hi: int | None, max_rows:
 
 def _level_for(views: list[View], max_rows: int) -> int:
     """The finest level at which all views together have at most so many rows, or else the coarsest."""
+    if sum(view.most_rows for view in views) <= max_rows:
+        return 0
     for level in range(MAX_LEVEL):
         if sum(_rows_at(view, level) for view in views) <= max_rows or not any(level + 1 in v.rows for v in views):
             return level

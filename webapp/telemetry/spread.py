@@ -28,19 +28,15 @@ class Rank:
 
 def median(values: Floats, axis: int) -> Floats:
     """Median over an axis, gaps left out; NaN where nothing is."""
-    n = values.shape[axis]
-    if n and not np.isnan(values).any():
-        # Along rows that lie together in memory NumPy is several times faster.
-        across = np.ascontiguousarray(np.moveaxis(values, axis, -1))
-        across = np.partition(across, [(n - 1) // 2, n // 2], axis=-1)
-        return _between(across[..., (n - 1) // 2], across[..., n // 2])
-    ordered = np.moveaxis(np.sort(values, axis=axis), axis, 0)  # NaN goes last
-    if not n:
-        return np.full(ordered.shape[1:], np.nan)
-    count = np.sum(~np.isnan(ordered), axis=0)[None]
-    low = np.take_along_axis(ordered, np.maximum((count - 1) // 2, 0), axis=0)[0]
-    high = np.take_along_axis(ordered, np.minimum(count // 2, n - 1), axis=0)[0]
-    return np.where(count[0] > 0, _between(low, high), np.nan)
+    # Along rows that lie together in memory NumPy is several times faster.
+    across = np.ascontiguousarray(np.moveaxis(values, axis, -1))
+    gaps = np.isnan(across).any(axis=-1)
+    if not gaps.any():
+        return _median_of_whole(across)
+    found = np.empty(gaps.shape)
+    found[~gaps] = _median_of_whole(across[~gaps])
+    found[gaps] = _median_of_known(across[gaps])
+    return found
 
 
 def ranked(values: Floats, columns: list[int], step: float) -> list[Rank]:
@@ -91,6 +87,24 @@ def middle(values: Floats) -> float:
     """The median of a row of numbers; NaN when nothing is there."""
     known = values[~np.isnan(values)]
     return float(np.median(known)) if known.size else float("nan")
+
+
+def _median_of_whole(rows: Floats) -> Floats:
+    """Of each row; none of the numbers is missing."""
+    n = rows.shape[-1]
+    if not n:
+        return np.full(rows.shape[:-1], np.nan)
+    halves = np.partition(rows, n // 2, axis=-1)  # for one place, since for two NumPy takes three times as long
+    high = halves[..., n // 2]
+    return high if n % 2 else _between(halves[..., : n // 2].max(axis=-1), high)
+
+
+def _median_of_known(rows: Floats) -> Floats:
+    ordered = np.sort(rows, axis=-1)  # NaN goes last
+    count = np.sum(~np.isnan(rows), axis=-1, keepdims=True)
+    low = np.take_along_axis(ordered, np.maximum((count - 1) // 2, 0), axis=-1)[..., 0]
+    high = np.take_along_axis(ordered, np.minimum(count // 2, rows.shape[-1] - 1), axis=-1)[..., 0]
+    return np.where(count[..., 0] > 0, _between(low, high), np.nan)
 
 
 def _left_open(column: Floats) -> float:

@@ -44,6 +44,8 @@ def laid_over(blocks: Sequence[Block], level: int) -> tuple[Block, list[Block]]:
     if level:
         whole = _sorted(blocks, rolled=True)
         return (roll_up(whole, level) if _repeats(whole) else whole), [empty(rolled=True) for _ in blocks]
+    if len(blocks) == 1:
+        return _sorted(blocks, rolled=False), [empty()]
     seen = np.zeros(0, np.int64)
     stands: list[Block] = []
     hidden: list[Block] = []

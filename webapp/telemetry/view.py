@@ -1,5 +1,6 @@
 """One metric of one attempt between two indexes, at any resolution."""
 
+import math
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -55,6 +56,11 @@ class View:
         return view
 
     @property
+    def most_rows(self) -> float:
+        """What the window's width allows at level 0, known without a look at the database."""
+        return math.inf if self.lo is None or self.hi is None else max(0, self.hi - self.lo + 1)
+
+    @property
     def first(self) -> int:
         """The first index of the metric, in the window or not; -1 when it has none."""
         edges = self._edges()
@@ -75,6 +81,8 @@ class View:
 
     def level_for(self, max_rows: int) -> int:
         """The finest level that has at most so many rows, or else the coarsest."""
+        if self.most_rows <= max_rows:
+            return 0
         rows = self.rows
         for level in range(MAX_LEVEL + 1):
             if rows.get(level, 0) <= max_rows or level + 1 not in rows:
