@@ -22,8 +22,8 @@ def detail(request: HttpRequest, token: str) -> HttpResponseBase:
         return reverse("reports:shared_numbers", args=[token, block.pk])
 
     blocks = page.shown(report, lambda block: queries.runs_of_link(report, block), address)
-    context = {"report": report, "blocks": blocks, "words": words.page(), "shared": True}
-    return _private(render(request, "reports/shared.html", context))
+    context = {"report": report, "blocks": blocks, "words": words.page(), "shared": True, "token": token}
+    return private(render(request, "reports/shared.html", context))
 
 
 @never_cache
@@ -33,10 +33,10 @@ def numbers(request: HttpRequest, token: str, pk: int) -> HttpResponseBase:
     report = queries.report_of_link(token)
     block = queries.block_of(report, pk)
     found = queries.runs_of_link(report, block)
-    return _private(JsonResponse(page.numbers(block, found, chosen.width(request.GET.get("width", "")))))
+    return private(JsonResponse(page.numbers(block, found, chosen.width(request.GET.get("width", "")))))
 
 
-def _private(response: HttpResponse) -> HttpResponse:
+def private(response: HttpResponse) -> HttpResponse:
     """Nobody is to find the address, keep the answer, or learn the address from a link on the page."""
     response["X-Robots-Tag"] = "noindex, nofollow"
     response["Referrer-Policy"] = "no-referrer"

@@ -16,7 +16,7 @@ async function printAll() {
 // Charts are laid out for the paper's width, so that their words keep their size. A drawing has no viewBox; with one
 // the style for print can make it fit the margins that are really chosen.
 function fitDrawings() {
-  for (const plot of document.querySelectorAll(".plot.js-plotly-plot")) {
+  for (const plot of document.querySelectorAll(".plot.js-plotly-plot, .plot > * > .js-plotly-plot")) {
     window.Plotly.relayout(plot, { width: PAPER_PX, height: plot.clientHeight });
     restore.push(() => window.Plotly.relayout(plot, { autosize: true }));
   }
