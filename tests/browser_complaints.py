@@ -1,6 +1,8 @@
 """What a browser complains about while a test uses it: errors of scripts, and errors and warnings of its console."""
 
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
+
+expect.set_options(timeout=30_000)  # drawing shares its processors with everything else
 
 # Other programs that change the machine's network interfaces end the requests of a browser with this.
 _NOT_OURS = "ERR_NETWORK_CHANGED"

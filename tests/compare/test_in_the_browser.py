@@ -10,7 +10,6 @@ from webapp.projects.models import Project
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
-expect.set_options(timeout=30_000)  # drawing shares its processors with everything else
 _LINES = "[data-metric=loss] .scatterlayer .trace"
 
 

@@ -11,8 +11,6 @@ from webapp.projects.models import Project
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
-expect.set_options(timeout=20_000)  # the browser shares its processors with everything else
-
 
 def test_a_search_is_completed_by_keyboard(project: Project, log_in: Callable[[str], Page]) -> None:
     run(project, "went well", outcome="succeeded")

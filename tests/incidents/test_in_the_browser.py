@@ -16,8 +16,6 @@ from webapp.incidents.models import Incident
 __all__ = ["browser", "log_in", "server_url"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
-expect.set_options(timeout=20_000)  # drawing shares its processors with everything else
-
 
 def test_an_incident_is_found_in_the_list_read_and_answered(log_in: Callable[[str], Page]) -> None:
     attempt = stored.run_with_steps(team().project, slow={2: 200})

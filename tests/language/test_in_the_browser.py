@@ -14,8 +14,6 @@ from webapp.accounts.models import User
 __all__ = ["browser", "log_in", "server_url"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
-expect.set_options(timeout=20_000)  # drawing shares its processors with everything else
-
 
 @pytest.fixture
 def addresses() -> list[str]:

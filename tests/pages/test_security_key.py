@@ -15,7 +15,6 @@ from webapp.audit.models import Entry, Verb
 __all__ = ["browser", "server_url"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
-expect.set_options(timeout=20_000)
 _KEY = {"protocol": "ctap2", "transport": "usb", "automaticPresenceSimulation": True}
 
 

@@ -17,7 +17,6 @@ from webapp.telemetry import holes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
-expect.set_options(timeout=20_000)
 GHOST = "attempt 1, repeated"
 DATA = """id => document.querySelector(`[data-panel='${id}'] [data-plot]`).data.map(
   t => ({name: t.name ?? "", type: t.type ?? "scatter", x: [...t.x], y: [...t.y], says: t.customdata ?? []}))"""

@@ -18,7 +18,6 @@ from webapp.telemetry.read import Reader
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
-expect.set_options(timeout=20_000)  # drawing shares its processors with everything else
 CORE = ("step_time", "phases", "heat:backward", "comm", "busbw", "value:loss", "device:rank/cpu")
 
 

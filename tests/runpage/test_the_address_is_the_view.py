@@ -12,8 +12,6 @@ from tests.telemetry import batches
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
-expect.set_options(timeout=30_000)
-
 
 def _is_the_view(page: Page) -> None:
     expect(page.locator("#run-page")).to_have_attribute("data-tab", "logs")

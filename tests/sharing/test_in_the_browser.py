@@ -17,8 +17,6 @@ from webapp.telemetry.read import Reader
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
-expect.set_options(timeout=30_000)
-
 
 @pytest.fixture
 def guest(browser: Browser, server_url: str) -> Iterator[Page]:
