@@ -115,6 +115,10 @@ def page() -> dict[str, str]:
         "in_runs": _("{n} runs"),
         "no_metric": _("No run has a metric with this in its name."),
         "few_dimensions": _("Nothing that differs between these runs can be drawn yet."),
+        "in_ranges": _("{n} of {of} runs are in the chosen ranges: {ranges}."),
+        "range_from": _("{name}, from"),
+        "range_to": _("{name}, to"),
+        "range_all": _("all"),
         "none_hidden": _("All runs are hidden. Tick one in the list."),
     }
 

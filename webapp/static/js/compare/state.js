@@ -5,7 +5,7 @@ const list = name => (asked.get(name) ?? "").split(",").filter(Boolean).map(deco
 const USUAL = {axis: "step", smooth: "0", log: "", lo: "", hi: "", x: "", y: "", by: ""};
 
 export const state = {
-  runs, metrics, turned, hidden: new Set(list("hide")),
+  runs, metrics, turned, hidden: new Set(list("hide")), within: ranges(),
   ...Object.fromEntries(Object.entries(USUAL).map(([name, usual]) => [name, asked.get(name) || usual])),
 };
 
@@ -16,6 +16,7 @@ export function remember() {
   const query = new URLSearchParams(location.search);
   for (const [name, usual] of Object.entries(USUAL)) put(query, name, state[name] === usual ? "" : state[name]);
   put(query, "hide", [...state.hidden].join(","));
+  put(query, "within", [...state.within].map(([word, range]) => [word, ...range].map(encodeURIComponent).join(":")).join(","));
   history.replaceState(null, "", `?${query.toString().replaceAll("%2C", ",")}`);
 }
 
@@ -24,6 +25,12 @@ export function go(changes) {
   const query = new URLSearchParams(location.search);
   for (const [name, many] of Object.entries(changes)) put(query, name, many.map(encodeURIComponent).join(","));
   location.assign(`?${query.toString().replaceAll("%2C", ",")}`);
+}
+
+// What is chosen on axes: {word: [first, last]}, in an address as `lr:0.1:0.4,…`.
+function ranges() {
+  const found = (asked.get("within") ?? "").split(",").map(one => one.split(":").map(decodeURIComponent));
+  return new Map(found.filter(one => one.length === 3).map(([word, ...range]) => [word, range]));
 }
 
 function put(query, name, text) {
