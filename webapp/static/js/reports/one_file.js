@@ -2,7 +2,9 @@
 // would keep a finger from moving the page.
 const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
 const inDark = JSON.parse(document.getElementById("dark").textContent);
-const charts = [...document.querySelectorAll(".plotly-graph-div")].map(place => ({place, data: place.data, layout: place.layout}));
+const charts = [...document.querySelectorAll(".plotly-graph-div")].map(place => ({
+  place, data: place.data, layout: structuredClone(place.layout),
+}));
 
 function turned(value, name = "") {
   if (Array.isArray(value)) return name === "x" || name === "y" ? value : value.map(one => turned(one, name));
@@ -14,7 +16,9 @@ function turned(value, name = "") {
 
 function paint() {
   const dark = (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
-  for (const {place, data, layout} of charts) window.Plotly.react(place, dark ? turned(data) : data, dark ? turned(layout) : layout);
+  for (const {place, data, layout} of charts) { // a copy of the layout: paper leaves its own width in what it gets
+    window.Plotly.react(place, dark ? turned(data) : data, dark ? turned(layout) : structuredClone(layout));
+  }
 }
 
 if (innerWidth <= 720) {
