@@ -20,7 +20,7 @@ def _is_the_view(page: Page) -> None:
     expect(page.locator(".log li")).to_have_count(1)
     expect(page.locator('[data-heat-phases] [data-phase="forward"]')).to_have_attribute("aria-pressed", "true")
     expect(page.locator('[data-window="all"]')).to_have_attribute("aria-pressed", "true")
-    expect(page.locator("[data-over]")).to_have_value("mean")
+    expect(page.locator("[data-over-ranks]")).to_have_value("mean")
 
 
 def test_a_copied_address_shows_the_same_and_back_leads_to_the_tab_before(log_in: Callable[[str], Page]) -> None:
@@ -37,7 +37,7 @@ def test_a_copied_address_shows_the_same_and_back_leads_to_the_tab_before(log_in
     page.goto(f"/runs/{attempt.run.uid}/", wait_until="domcontentloaded")
     page.locator('[data-heat-phases] [data-phase="forward"]').click()
     page.locator('[data-window="all"]').click()
-    page.locator("[data-over]").select_option("mean")
+    page.locator("[data-over-ranks]").select_option("mean")
     page.locator('[data-key="accuracy"]').scroll_into_view_if_needed()
     expect(page.locator('[data-key="accuracy"] [data-reduction]')).to_contain_text("deviation of 4 ranks")
     page.locator('[data-tab-link="logs"]').first.click()

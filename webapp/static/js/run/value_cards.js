@@ -7,7 +7,7 @@ import {say} from "./words.js";
 export function valueCards(config, cards, devices) {
   const box = document.querySelector("[data-values]"), form = document.querySelector("[data-value-search]");
   const more = document.querySelector("[data-values-more]"), template = document.querySelector("#value-card");
-  const loss = document.querySelector("[data-panel-loss]"), over = document.querySelector("[data-over]");
+  const loss = document.querySelector("[data-panel-loss]"), over = document.querySelector("[data-over-ranks]");
   let page = 1, asked = 0, readAt = 0, typed = null;
 
   const read = async (number = 1) => {
