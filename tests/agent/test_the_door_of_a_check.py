@@ -72,15 +72,13 @@ def test_a_door_that_is_closed_listens_no_more(doors):
 
 def test_a_node_that_is_gone_is_told_as_refused_and_one_that_does_not_come_costs_its_turn_only(doors):
     doors[0].close()
-    until(lambda: "error" in measure(plan(doors, 2, [0]), doors[2], time.monotonic()).get("n0", {}))
-    assert measure(plan(doors, 2, [0]), doors[2], time.monotonic()) == {
-        "n0": {"meeting": "refused", "error": "refused"}
-    }
+    refused = {"n0": {"meeting": "refused", "error": "refused"}}
+    until(lambda: measure(plan(doors, 2, [0]), doors[2], time.monotonic()) == refused)  # one of its ports closes first
     assert measure(plan(doors, 1, [2], limit=0.2), doors[1], time.monotonic()) == {}
 
 
 def test_a_caller_whose_peer_is_busy_says_that_it_was_late(doors):
-    assert measure(plan(doors, 2, [1], limit=0.3), doors[2], time.monotonic()) == {"n1": {"error": "late"}}
+    assert measure(plan(doors, 2, [1], limit=2.0), doors[2], time.monotonic()) == {"n1": {"error": "late"}}
 
 
 def test_a_node_tells_of_its_disk_shared_memory_versions_and_gpus(tmp_path):
