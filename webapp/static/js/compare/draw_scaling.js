@@ -22,6 +22,6 @@ export async function drawScaling(places, answer, runs) {
   ], layout({hovermode: "closest", dragmode: false, margin: {l: 56, r: 44}, xaxis, yaxis: {rangemode: "tozero", tickformat: ",~s"},
     annotations: x.length && x[0] !== x[1] ? [note({...end, text: say("ideal"), xanchor: "left", xshift: 4})] : []}));
   await plot(places.efficiency, [dots(answer.efficiency, "%{y:.0f} %")], layout({hovermode: "closest", dragmode: false,
-    margin: {l: 56, r: 44}, xaxis, yaxis: {range: [0, Math.max(108, ...answer.efficiency) * 1.04], tickvals: [0, 50, 100], ticksuffix: " %"},
+    margin: {l: 56, r: 44}, xaxis, yaxis: {range: [0, Math.max(108, ...answer.efficiency) * 1.04], tickvals: [0, 50, 100], ticktext: ["0 %", "50 %", "100 %"]},
     shapes: [{type: "line", x0: 0, x1: 1, xref: "paper", y0: 100, y1: 100, line: {color: token("c-mark"), width: 1, dash: "dot"}}]}));
 }

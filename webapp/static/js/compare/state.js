@@ -1,7 +1,7 @@
 // What is shown of the chosen runs. All of it stands in the address, so that a link shows the same.
 const {runs, metrics, turned} = JSON.parse(document.getElementById("compare-state").textContent);
 const asked = new URLSearchParams(location.search);
-const list = name => (asked.get(name) ?? "").split(",").filter(Boolean).map(decodeURIComponent);
+const list = name => (asked.get(name) ?? "").split(",").filter(Boolean).map(decoded);
 const USUAL = {axis: "step", smooth: "0", log: "", lo: "", hi: "", x: "", y: "", by: ""};
 
 export const state = {
@@ -29,11 +29,20 @@ export function go(changes) {
 
 // What is chosen on axes: {word: [first, last]}, in an address as `lr:0.1:0.4,…`.
 function ranges() {
-  const found = (asked.get("within") ?? "").split(",").map(one => one.split(":").map(decodeURIComponent));
+  const found = (asked.get("within") ?? "").split(",").map(one => one.split(":").map(decoded));
   return new Map(found.filter(one => one.length === 3).map(([word, ...range]) => [word, range]));
 }
 
 function put(query, name, text) {
   if (text) query.set(name, text);
   else query.delete(name);
+}
+
+// An address that somebody cut short or typed may hold what cannot be decoded: that is taken as it stands.
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
