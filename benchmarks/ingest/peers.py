@@ -51,12 +51,9 @@ def _prometheus(folder: Path, data: list[Slab]) -> Peer:
     command += [f"--web.listen-address=127.0.0.1:{port}", "--web.enable-remote-write-receiver"]
     command += ["--web.enable-admin-api", "--log.level=error"]
 
-    def kept(client: httpx.Client) -> int:
-        """Bytes of the blocks that Prometheus makes of all that it has."""
-        client.post(f"http://127.0.0.1:{port}/api/v1/admin/tsdb/snapshot").raise_for_status()
-        return _size(folder / "data" / "snapshots")
-
-    return _fed(command, f"http://127.0.0.1:{port}", "/-/ready", "/api/v1/write", data, kept)
+    # A snapshot is the blocks that Prometheus makes of all that it has.
+    snapshot = ("POST", "/api/v1/admin/tsdb/snapshot")
+    return _fed(command, f"http://127.0.0.1:{port}", "/-/ready", data, snapshot, folder / "data" / "snapshots")
 
 
 def _victoria(folder: Path, data: list[Slab]) -> Peer:
@@ -64,16 +61,12 @@ def _victoria(folder: Path, data: list[Slab]) -> Peer:
     command = ["victoria-metrics", f"-storageDataPath={folder / 'data'}", f"-httpListenAddr=127.0.0.1:{port}"]
     command += ["-loggerLevel=ERROR", "-retentionPeriod=100y"]
 
-    def kept(client: httpx.Client) -> int:
-        client.get(f"http://127.0.0.1:{port}/internal/force_flush").raise_for_status()
-        return _size(folder / "data" / "data")
-
-    return _fed(command, f"http://127.0.0.1:{port}", "/health", "/api/v1/write", data, kept)
+    flush = ("GET", "/internal/force_flush")
+    return _fed(command, f"http://127.0.0.1:{port}", "/health", data, flush, folder / "data" / "data")
 
 
-def _fed(
-    command: list[str], url: str, ready: str, write: str, data: list[Slab], kept: Callable[[httpx.Client], int]
-) -> Peer:
+def _fed(command: list[str], url: str, ready: str, data: list[Slab], settle: tuple[str, str], kept_in: Path) -> Peer:
+    """`settle`: the request after which all points can be read. What is small may reach the disk at the end only."""
     process = psutil.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         with httpx.Client(timeout=120) as client:
@@ -83,13 +76,14 @@ def _fed(
             for slab in data:
                 times = began_ms + 1000 * (slab.first + np.arange(slab.end.shape[0]))  # one step a second
                 for body in remote_write.requests(slab.series, times):
-                    remote_write.post(client, url + write, body)
+                    remote_write.post(client, url + "/api/v1/write", body)
                 points += slab.points
-            size = kept(client)
-            return _peer(points, _cpu_s(process) - before, size)
+            client.request(settle[0], url + settle[1]).raise_for_status()
+            spent = _cpu_s(process) - before
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(60)
+    return _peer(points, spent, _size(kept_in))
 
 
 def _tensorboard(data: list[Slab]) -> Peer | str:
