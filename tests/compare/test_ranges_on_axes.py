@@ -61,8 +61,6 @@ def test_ranges_on_axes_combine_stand_in_the_address_and_are_cleared(
     expect(finding).to_contain_text("One line per run")
     assert "within=" not in page.url
 
-    page.goto(
-        page.url + "&within=%25%25:0:1&hide=%25"
-    )  # cannot be decoded once more: breaks nothing
+    page.goto(page.url + "&within=%25%25:0:1&hide=%25")  # cannot be decoded once more: breaks nothing
     page.locator("#config").scroll_into_view_if_needed()
     expect(finding).to_contain_text("One line per run")
