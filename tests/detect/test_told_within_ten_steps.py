@@ -79,6 +79,40 @@ def test_a_rank_that_is_late_by_little_is_named_within_forty(share, noise) -> No
     assert sum(after <= 40 for after, _who in found) >= 4, found
 
 
+@pytest.mark.parametrize("part", ["data", "forward", "optimizer"])
+@pytest.mark.parametrize(("share", "steps"), [(0.08, 10), (0.05, 24)])
+def test_the_noise_of_other_parts_does_not_hide_the_part_that_is_late_by_little(part, share, steps) -> None:
+    found = []
+    for seed in range(5):
+        made = late(1, share, seed, kind="gaussian", noise=0.035, ranks=4, part=part)
+        found.append(named_after(made))
+        (told,) = judge(made, None)
+        assert (told.rank, told.cause, told.probable) == (1, part, False)
+        assert told.evidence["excess"] == pytest.approx(0.1 * share, abs=0.002)
+    assert [who for _after, who in found] == [{1}] * 5, found
+    assert sorted(after for after, _who in found)[3] <= steps, found
+
+
+def test_a_part_that_is_longer_where_another_one_is_shorter_makes_nobody_late() -> None:
+    def change(parts: dict[str, np.ndarray]) -> None:
+        noisy("gaussian", 1, 0.01)(parts)
+        parts["forward"][ONSET:, 1] += 0.008  # its script counts something to the other part
+        parts["backward"][ONSET:, 1] -= 0.008
+
+    made = table(ranks=4, steps=ONSET + 50, change=change)
+    assert [judge(window, None) for _after, window in seen(made, ONSET)] == [[]] * 50
+
+
+@pytest.mark.parametrize("steps", [2, 4, 6])
+def test_some_steps_of_a_little_more_work_name_nobody(steps: int) -> None:
+    def change(parts: dict[str, np.ndarray]) -> None:
+        noisy("gaussian", 1, 0.02)(parts)
+        parts["forward"][ONSET : ONSET + steps, 1] += 0.012
+
+    made = table(ranks=4, steps=ONSET + 30, change=change)
+    assert [judge(window, None) for _after, window in seen(made, ONSET)] == [[]] * 30
+
+
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(
     kind=st.sampled_from(["gaussian", "heavy", "one-sided"]),

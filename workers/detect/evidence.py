@@ -12,15 +12,27 @@ from workers.detect.excess import SHARE, Excess
 from workers.detect.table import Bools, Floats
 
 MOST, SLACK, ENOUGH = 3.0, 1.0, 11.5  # units
+LITTLE, ENOUGH_LITTLE = 0.025, 16.0  # of the step; units: of one part, whose noise is smaller, less is worth a word
+NOW = 10  # steps
 NEWEST, LATE = 5, 4  # steps, and how many of them must be late: what is over is not told any more
 _TO_SIGMA = 1.4826
 
 
 def by_now(late: Excess) -> Bools:
     """Per rank, whether the newest steps are enough to name it: about six of them, if it is late by much."""
-    if late.more.shape[0] < NEWEST:
-        return np.zeros(late.more.shape[1], bool)
-    return np.asarray((behind(late)[-NEWEST:].sum(axis=0) >= LATE) & (_sum(late) >= ENOUGH))
+    return _enough(late.more, late.typical, SHARE, ENOUGH)
+
+
+def by_part(late: Excess) -> Bools:
+    """n x m: the steps in which one part of a rank took longer, of the ranks that this alone proves to be late."""
+    found = np.zeros(late.more.shape, bool)
+    if late.more.shape[0] < NOW:
+        return found
+    behind_now = median(late.more[-NOW:], 0) >= LITTLE * np.nanmedian(late.typical[-NOW:])
+    for more in late.parts:
+        ranks = behind_now & _enough(more, late.typical, LITTLE, ENOUGH_LITTLE)
+        found |= ranks & (more >= LITTLE * late.typical[:, None])
+    return found
 
 
 def behind(late: Excess) -> Bools:
@@ -28,14 +40,20 @@ def behind(late: Excess) -> Bools:
     return np.asarray(late.more >= SHARE * late.typical[:, None])
 
 
-def _sum(late: Excess) -> Floats:
+def _enough(more: Floats, typical: Floats, share: float, enough: float) -> Bools:
+    if more.shape[0] < NEWEST:
+        return np.zeros(more.shape[1], bool)
+    least = share * typical[:, None]
+    return np.asarray(((more >= least)[-NEWEST:].sum(axis=0) >= LATE) & (_sum(more / _unit(more, least)) >= enough))
+
+
+def _sum(units: Floats) -> Floats:
     """What has come together until the newest step, never below nothing on its way."""
-    units = np.nan_to_num(late.more / _unit(late))
-    added = np.cumsum(np.clip(units, -MOST, MOST) - SLACK, axis=0)
+    added = np.cumsum(np.clip(np.nan_to_num(units), -MOST, MOST) - SLACK, axis=0)
     return np.asarray(added[-1] - np.minimum(0.0, added.min(axis=0)))
 
 
-def _unit(late: Excess) -> Floats:
+def _unit(more: Floats, least: Floats) -> Floats:
     """The noise of each rank in this window: a lateness that has just begun does not move it."""
-    moved = np.abs(late.more - median(late.more, 0))
-    return np.maximum(_TO_SIGMA * median(moved, 0), SHARE * late.typical[:, None])
+    moved = np.abs(more - median(more, 0))
+    return np.maximum(_TO_SIGMA * median(moved, 0), least)

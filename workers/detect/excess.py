@@ -17,11 +17,15 @@ _TO_SIGMA = 1.4826  # from a median absolute deviation
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """`more` and `hit`, n x m. `hit`: the rank was late in this step. `typical`: the job's step, seconds, n."""
+    """`more` and `hit`, n x m. `hit`: the rank was late in this step. `typical`: the job's step, seconds, n.
+
+    `parts`: like `more`, of each part by itself, whose noise is smaller than that of all together.
+    """
 
     more: Floats
     hit: Bools
     typical: Floats
+    parts: tuple[Floats, ...] = ()
 
 
 def excess(table: Table) -> Excess:
@@ -33,7 +37,8 @@ def excess(table: Table) -> Excess:
     with np.errstate(invalid="ignore"):
         hit = (more >= SHARE * typical[:, None]) & (more >= Z * np.maximum(noise, NOISE_FLOOR * centre))
         hit &= more >= Z_OWN * _jitter(more)
-    return Excess(more, hit & table.told[:, None], typical)
+    parts = tuple(values - _of_others(values)[0] for values in table.parts.values())
+    return Excess(more, hit & table.told[:, None], typical, parts)
 
 
 def _jitter(more: Floats) -> Floats:

@@ -9,7 +9,7 @@ from workers.detect.table import Floats, Table
 from workers.detect.whole_job import whole_job
 from workers.detect.work_size import for_equal_work
 
-LEAST = 0.03  # slowdown below which nothing is worth a word
+LEAST = 0.02  # slowdown below which nothing is worth a word
 
 
 def judge(

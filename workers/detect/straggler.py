@@ -7,21 +7,18 @@ from math import comb
 import numpy as np
 
 from webapp.telemetry.spread import median
-from workers.detect.cause import cause_of
-from workers.detect.evidence import LATE, NEWEST, behind, by_now
+from workers.detect.cause import Over, cause_of
+from workers.detect.evidence import LATE, NEWEST, NOW, behind, by_now, by_part
 from workers.detect.excess import SHARE, Excess, excess
 from workers.detect.finding import JOB, STRAGGLER, STRUCTURAL, WANDERING, Finding
 from workers.detect.onset import onset
 from workers.detect.table import Bools, Floats, Table
 
-NOW, HITS_NOW = 10, 8  # newest steps, and in how many of them a rank must be late
+HITS_NOW = 8  # of the newest `NOW` steps a rank must be late
 STILL, HITS_STILL = 20, 3
-LITTLE, HITS_LITTLE = 20, 17  # newest steps, and in how many of them one that is late by little must be late
-SHARE_LITTLE, Z_LITTLE = 0.03, 5.0  # of the step; times the error of the median over these steps
 LONG, HITS_LONG = 60, 6  # for one that is late now and then
 STRETCHES = 4  # of the newest steps, in each of which it must be late: what passes comes in one burst
 _STRETCH = 12  # steps
-_ERROR_OF_MEDIAN = 1.253 * 1.4826  # of a median absolute deviation, and divided by the root of the number
 SOLE = 0.6  # of the late steps must be of the same rank, else the lateness wanders
 BY_CHANCE = 1e-4  # that so many of the late steps would be of this rank, if each rank's turn came equally often
 WANDERS = 0.8  # of the newest 20 steps are late by somebody
@@ -40,9 +37,6 @@ def stragglers(table: Table, *, on_gpu: bool = False, late_before: frozenset[int
         return []
     late = _proven(excess(table))
     fixed = _fixed(late, np.isin(table.ranks, list(late_before)))
-    if not fixed:
-        late = _with_little(late)
-        fixed = _fixed(late, np.isin(table.ranks, list(late_before)))
     if not fixed and not late.hit[-LONG:].any():
         return []
     seldom = [column for column in _now_and_then(late) if column not in fixed]
@@ -60,7 +54,7 @@ def stragglers(table: Table, *, on_gpu: bool = False, late_before: frozenset[int
 
 def enough_to_name(late: Excess) -> Bools:
     """Per rank: whether its newest steps alone say that it is late."""
-    return np.asarray((late.hit[-NOW:].sum(axis=0) >= HITS_NOW) | by_now(late))
+    return np.asarray((late.hit[-NOW:].sum(axis=0) >= HITS_NOW) | by_now(late) | by_part(late).any(axis=0))
 
 
 def seems_late(table: Table) -> bool:
@@ -95,7 +89,7 @@ def _fixed(late: Excess, before: Bools) -> list[int]:
 
 def _proven(late: Excess) -> Excess:
     """Of a rank that many steps together prove to be late, those count that alone would not."""
-    return replace(late, hit=late.hit | (behind(late) & by_now(late)))
+    return replace(late, hit=late.hit | (behind(late) & by_now(late)) | by_part(late))
 
 
 def _at_present(late: Excess, fixed: list[int]) -> Excess:
@@ -104,18 +98,6 @@ def _at_present(late: Excess, fixed: list[int]) -> Excess:
     for column in fixed:
         hit[: onset(hit[:, column]), column] = False
     return replace(late, hit=hit)
-
-
-def _with_little(late: Excess) -> Excess:
-    """Ranks that are late by less than a step can tell, but step after step: the noise of many steps is smaller."""
-    if late.more.shape[0] < LITTLE:
-        return late
-    behind = late.more >= SHARE_LITTLE * late.typical[:, None]
-    newest = late.more[-LITTLE:]
-    middle = median(newest, 0)
-    error = _ERROR_OF_MEDIAN * median(np.abs(newest - middle), 0) / np.sqrt(LITTLE)
-    enough = (behind[-LITTLE:].sum(axis=0) >= HITS_LITTLE) & (middle >= Z_LITTLE * error)
-    return replace(late, hit=late.hit | (behind & enough))
 
 
 def _now_and_then(late: Excess) -> list[int]:
@@ -184,8 +166,8 @@ def _lost_to_the_latest(table: Table, late: Excess, rows: Bools) -> float:
 
 def _named(table: Table, late: Excess, column: int, together: list[int], on_gpu: bool) -> Finding:
     """`together`: all that are late now; without only one of them the step would not be shorter."""
-    lost = slowdown(table, late, together, _hit_rows(late, together))
-    return _of_rank(table, late, column, on_gpu=on_gpu, lost=lost, first=_since(table, late.hit[:, column]))
+    lost = slowdown(table, late, together, _lasting(late, together))
+    return _of_rank(table, late, column, _lasting(late, [column]), on_gpu=on_gpu, lost=lost, over=np.nanmedian)
 
 
 def _now_and_then_named(table: Table, late: Excess, column: int, on_gpu: bool) -> Finding:
@@ -193,26 +175,25 @@ def _now_and_then_named(table: Table, late: Excess, column: int, on_gpu: bool) -
     every = np.zeros(table.steps.size, bool)
     every[-_long(table.ranks.size) :] = True
     lost = slowdown(table, late, [column], every)
-    first = int(table.steps[np.flatnonzero(late.hit[:, column] & every)[0]])
-    return _of_rank(table, late, column, on_gpu=on_gpu, lost=lost, first=first)
+    return _of_rank(table, late, column, late.hit[:, column] & every, on_gpu=on_gpu, lost=lost, over=np.nanmean)
 
 
-def _of_rank(table: Table, late: Excess, column: int, *, on_gpu: bool, lost: float, first: int) -> Finding:
-    rows = late.hit[:, column]
-    cause, probable, parts = cause_of(table, column, rows, on_gpu=on_gpu)
+def _of_rank(table: Table, late: Excess, column: int, rows: Bools, *, on_gpu: bool, lost: float, over: Over) -> Finding:
+    """`rows`: the steps that tell why."""
+    cause, probable, parts = cause_of(table, column, rows, on_gpu=on_gpu, over=over)
     rank = int(table.ranks[column])
     return Finding(
         STRAGGLER,
         f"rank {rank}",
         cause,
         lost,
-        first,
+        int(table.steps[np.flatnonzero(rows)[0]]),
         probable=probable,
         rank=rank,
         node=int(table.nodes[column]),
         evidence={
-            "excess": float(np.nanmean(late.more[rows, column])),
-            "hits": float(rows[-LONG:].mean()),
+            "excess": float(over(late.more[rows, column])),
+            "hits": float(late.hit[-LONG:, column].mean()),
             **{f"excess/{part}": value for part, value in parts.items()},
         },
     )
@@ -222,14 +203,18 @@ def _whole_nodes(table: Table, late: Excess, columns: list[int], on_gpu: bool) -
     """One finding per node, when the late ranks are all ranks of some nodes and a node has several."""
     nodes = {int(table.nodes[column]) for column in columns}
     members = {node: np.flatnonzero(table.nodes == node).tolist() for node in nodes}
-    everyone = sorted(column for found in members.values() for column in found)
-    if sorted(columns) != everyone or len(everyone) == table.ranks.size or any(len(m) < 2 for m in members.values()):
+    if not nodes or any(len(mine) < 2 for mine in members.values()):
         return []
-    rows = _hit_rows(late, columns)
+    everyone = sorted(column for mine in members.values() for column in mine)
+    if sorted(columns) != everyone or len(everyone) == table.ranks.size:
+        return []
+    rows = _lasting(late, columns)
     lost = slowdown(table, late, columns, rows)
     found = []
     for node, mine in sorted(members.items()):
-        causes = [cause_of(table, column, late.hit[:, column], on_gpu=on_gpu) for column in mine]
+        causes = [
+            cause_of(table, column, _lasting(late, [column]), on_gpu=on_gpu, over=np.nanmedian) for column in mine
+        ]
         words = [cause for cause, _probable, _parts in causes]
         cause = max(set(words), key=words.count)
         first = min(_since(table, late.hit[:, column]) for column in mine)
@@ -239,8 +224,7 @@ def _whole_nodes(table: Table, late: Excess, columns: list[int], on_gpu: bool) -
 
 
 def _structural(table: Table, late: Excess, columns: list[int]) -> Finding:
-    rows = _hit_rows(late, columns)
-    lost = slowdown(table, late, columns, rows)
+    lost = slowdown(table, late, columns, _lasting(late, columns))
     first = _since(table, np.asarray(late.hit[:, columns].all(axis=1)))
     return Finding(STRUCTURAL, JOB, "code", lost, first, evidence={"ranks": float(len(columns))})
 
@@ -253,8 +237,11 @@ def _anyone(hit: Bools) -> Bools:
     return np.asarray(hit.any(axis=1))
 
 
-def _hit_rows(late: Excess, columns: list[int]) -> Bools:
-    return _anyone(late.hit[:, columns])
+def _lasting(late: Excess, columns: list[int]) -> Bools:
+    """All steps since the first of them is late for good, in time or not: those that prove its lateness are the ones in
+    which its other parts, and the whole, happened to take longer too.
+    """
+    return np.asarray(np.arange(late.hit.shape[0]) >= min(onset(late.hit[:, column]) for column in columns))
 
 
 def _most(values: Floats) -> Floats:

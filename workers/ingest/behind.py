@@ -4,14 +4,16 @@ Its rounds find the same without this, only later. Nothing is judged here, so a 
 """
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
 from webapp.runs.models import Attempt
 from webapp.telemetry.points import EXPOSED, STEP
+from workers.detect.evidence import NOW
 from workers.detect.excess import excess
-from workers.detect.straggler import NOW, enough_to_name, seems_late
-from workers.detect.table import Table
+from workers.detect.straggler import enough_to_name, seems_late
+from workers.detect.table import PARTS, Table
 from workers.ingest.window import Window
 from workers.recent import WINDOW, first_judged, like
 
@@ -44,14 +46,15 @@ class Behind:
         return is_news
 
     def _late(self) -> set[int]:
-        table = self._table()
-        if not seems_late(table):
+        if not seems_late(self._table()):
             return set()
+        table = self._table(PARTS)
         return set(table.ranks[enough_to_name(excess(table))].tolist())
 
-    def _table(self) -> Table:
+    def _table(self, names: Sequence[str] = ()) -> Table:
         step = self.window.series(STEP)
         ranks = np.array(step.columns, dtype=np.int64)
         exposed = like(step, self.window.series(EXPOSED))
-        whole = Table(step.index, ranks, np.zeros_like(ranks), step.values, exposed, {})
+        parts = {name: like(step, self.window.series(f"phase/{name}")) for name in names}
+        whole = Table(step.index, ranks, np.zeros_like(ranks), step.values, exposed, parts)
         return whole.rows(whole.told & (step.index >= first_judged(self.attempt))).newest(WINDOW)
