@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from webapp.incidents.finding import DEVICE, JOB, NETWORK, STRAGGLER, Finding
 from webapp.incidents.models import Incident
 from webapp.telemetry.read import Reader
 from workers import samples
 from workers.detect.device import slow_devices
-from workers.detect.finding import DEVICE, JOB, NETWORK, STRAGGLER, Finding
 from workers.detect.links import Link, costs, locate, lossy
 from workers.detect.table import Table
 
@@ -39,12 +39,14 @@ def _placed(reader: Reader, finding: Finding, table: Table, now: datetime) -> li
     known = _opened(reader)
     if known is not None and known.subject != JOB and _is_new(known, now):
         return [_as_known(finding, known)]
-    first = finding.since if known is None or known.opened_step is None else known.opened_step
+    began = finding.since
+    assert began is not None  # it was found in steps
+    first = began if known is None or known.opened_step is None else known.opened_step
     newest, since = samples.newest_of_links(reader), samples.second_of(reader, first)
-    lasting = int(table.steps[-1]) - finding.since >= LASTING_STEPS
+    lasting = int(table.steps[-1]) - began >= LASTING_STEPS
     if newest is None or since is None:
         return [finding] if lasting or known is not None or len(set(table.nodes.tolist())) > 1 else []
-    if newest - since < HELD_BACK_S and int(table.steps[-1]) - finding.since < HELD_BACK_STEPS:
+    if newest - since < HELD_BACK_S and int(table.steps[-1]) - began < HELD_BACK_STEPS:
         return []
     return _by_links(finding, samples.links(reader, since), known, now, lasting=lasting)
 
@@ -79,7 +81,7 @@ def _as_known(finding: Finding, known: Incident) -> Finding:
     return replace(
         finding,
         subject=known.subject,
-        node=known.node_rank,
+        node_rank=known.node_rank,
         link=link,
         probable=known.probable,
         evidence={**finding.evidence, **kept},

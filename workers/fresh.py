@@ -3,11 +3,10 @@
 from datetime import datetime, timedelta
 
 from webapp.incidents import lifecycle
-from webapp.incidents.lifecycle import Report
+from webapp.incidents.finding import TELEMETRY, Finding
 from webapp.nodes.reach import is_reachable
 from webapp.runs.models import Attempt
 
-TELEMETRY = "telemetry"
 STALE = timedelta(seconds=10)  # nodes send samples every second
 
 
@@ -21,15 +20,15 @@ def is_fresh(attempt: Attempt, now: datetime) -> bool:
     heard = attempt.telemetry_at or attempt.started_at
     stale = heard is not None and now - heard > STALE
     if stale:
-        reports = [Report(TELEMETRY, "job", "unknown", 0.0, since=attempt.last_step, evidence=_since(heard))]
+        findings = [Finding(TELEMETRY, "job", "unknown", 0.0, since=attempt.last_step, evidence=_since(heard))]
     else:
-        reports = [
-            Report(TELEMETRY, f"node {node}", "unknown", 0.0, since=attempt.last_step, node_rank=node) for node in away
+        findings = [
+            Finding(TELEMETRY, f"node {node}", "unknown", 0.0, since=attempt.last_step, node_rank=node) for node in away
         ]
-    if not reports:
+    if not findings:
         lifecycle.over(attempt, (TELEMETRY,), now)
     else:
-        lifecycle.apply(attempt, reports, kinds=(TELEMETRY,), step=attempt.last_step, now=now)
+        lifecycle.apply(attempt, findings, kinds=(TELEMETRY,), step=attempt.last_step, now=now)
     return not stale
 
 

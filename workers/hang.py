@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from webapp.celery import app
 from webapp.incidents import autopsy, lifecycle
+from webapp.incidents.finding import HANG, Finding
 from webapp.incidents.hang.words import doing
-from webapp.incidents.lifecycle import Report
 from webapp.incidents.models import Autopsy
 from webapp.queue import CONCLUDE, later
 from webapp.runs.models import Attempt, Status
@@ -24,7 +24,6 @@ from workers.recent import newest
 
 log = logging.getLogger(__name__)
 
-HANG = "hang"
 SHORTEST, OF_P99 = 5.0, 10.0  # seconds, and times the 99th percentile of the last steps
 WARM_UP = 5  # steps that say nothing of the pace
 FIRST_STEP = 300.0  # seconds that the first step may take
@@ -104,15 +103,15 @@ def _is_watched(attempt: Attempt, found: autopsy.Answers) -> bool:
 
 
 def _tell(attempt: Attempt, row: Autopsy, told: dict[str, Any], limit: float, now: datetime) -> None:
-    reports = _reports(attempt, row, told, limit)
-    lifecycle.over(attempt, (HANG,), now, spare=[report.subject for report in reports])
-    lifecycle.apply(attempt, reports, kinds=(HANG,), step=attempt.last_step, now=now)
+    findings = _findings(attempt, row, told, limit)
+    lifecycle.over(attempt, (HANG,), now, spare=[finding.subject for finding in findings])
+    lifecycle.apply(attempt, findings, kinds=(HANG,), step=attempt.last_step, now=now)
     opened = attempt.incidents.filter(closed_at=None, kind=HANG).first()
     if opened is not None and row.incident_id != opened.pk:
         Autopsy.objects.filter(pk=row.pk).update(incident=opened)
 
 
-def _reports(attempt: Attempt, row: Autopsy, told: dict[str, Any], limit: float) -> list[Report]:
+def _findings(attempt: Attempt, row: Autopsy, told: dict[str, Any], limit: float) -> list[Finding]:
     nodes, culprits = dict(attempt.ranks.values_list("rank", "node_rank")), list(told["ranks"])
     common: dict[str, Any] = {
         "cause": told["cause"],
@@ -126,7 +125,7 @@ def _reports(attempt: Attempt, row: Autopsy, told: dict[str, Any], limit: float)
     on = {nodes.get(rank, 0) for rank in culprits}
     if told["kind"] == "node" and len(on) == 1:
         node = on.pop()
-        return [Report(HANG, f"node {node}", node_rank=node, **common)]
+        return [Finding(HANG, f"node {node}", node_rank=node, **common)]
     if not culprits or len(culprits) > MOST_CULPRITS:
-        return [Report(HANG, "job", **common)]
-    return [Report(HANG, f"rank {rank}", rank=rank, node_rank=nodes.get(rank), **common) for rank in culprits]
+        return [Finding(HANG, "job", **common)]
+    return [Finding(HANG, f"rank {rank}", rank=rank, node_rank=nodes.get(rank), **common) for rank in culprits]

@@ -3,13 +3,11 @@
 from datetime import datetime, timedelta
 
 from webapp.incidents import lifecycle
-from webapp.incidents.lifecycle import Report
-from webapp.incidents.stepless import ALONE
+from webapp.incidents.finding import ALONE, IDLE, Finding
 from webapp.nodes.reach import is_reachable
 from webapp.runs.models import Attempt, AttemptNode
 from webapp.runs.state import PLACED
 
-IDLE = "idle"
 NOTHING_LIVES = timedelta(seconds=60)
 FIRST_RANK = timedelta(seconds=300)  # that a launcher may take to start one, on a busy machine
 ENOUGH_STEPS = 50
@@ -19,9 +17,9 @@ def look_at_slots(now: datetime) -> None:
     """Every launched part that still holds its slots, though no rank of it has lived for NOTHING_LIVES."""
     attempts = Attempt.objects.filter(status__in=PLACED, run__deleted_at=None).select_related("run")
     for attempt in attempts.prefetch_related("parts__node", "ranks"):
-        reports = [_held(part, now) for part in attempt.parts.all() if _is_idle(attempt, part, now)]
-        if reports:
-            lifecycle.apply(attempt, reports, kinds=(IDLE,), step=attempt.last_step, now=now)
+        findings = [_held(part, now) for part in attempt.parts.all() if _is_idle(attempt, part, now)]
+        if findings:
+            lifecycle.apply(attempt, findings, kinds=(IDLE,), step=attempt.last_step, now=now)
         else:
             lifecycle.over(attempt, (IDLE,), now)
 
@@ -39,8 +37,8 @@ def look_at_talk(attempt: Attempt, now: datetime) -> None:
         return
     no_group = all("exposed_comm" in one.get("cannot_see", {}) for one in counted)
     told = {"why": "no_group" if no_group else "no_call", "ranks": attempt.world_size}
-    report = Report(ALONE, "job", "code", 0.0, since=attempt.first_step, probable=False, evidence=told)
-    lifecycle.apply(attempt, [report], kinds=(ALONE,), step=attempt.last_step, now=now)
+    finding = Finding(ALONE, "job", "code", 0.0, since=attempt.first_step, probable=False, evidence=told)
+    lifecycle.apply(attempt, [finding], kinds=(ALONE,), step=attempt.last_step, now=now)
 
 
 def _is_idle(attempt: Attempt, part: AttemptNode, now: datetime) -> bool:
@@ -56,8 +54,8 @@ def _is_idle(attempt: Attempt, part: AttemptNode, now: datetime) -> bool:
     return now - max([part.launched_at, *known]) > (NOTHING_LIVES if known else FIRST_RANK)
 
 
-def _held(part: AttemptNode, now: datetime) -> Report:
+def _held(part: AttemptNode, now: datetime) -> Finding:
     told = {"slots": len(part.slots)}
     subject = f"node {part.node_rank}"
     slots = len(part.slots)
-    return Report(IDLE, subject, "code", 0.0, None, node_rank=part.node_rank, evidence=told, idle_slots=slots)
+    return Finding(IDLE, subject, "code", 0.0, None, node_rank=part.node_rank, evidence=told, idle_slots=slots)

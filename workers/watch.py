@@ -12,16 +12,7 @@ from django.utils import timezone
 
 from webapp.celery import app
 from webapp.incidents import lifecycle
-from webapp.incidents.lifecycle import Report
-from webapp.incidents.models import Incident, Watch
-from webapp.nodes.models import Slot
-from webapp.queue import LOOK
-from webapp.runs.models import Attempt, Status
-from webapp.telemetry.read import Reader
-from workers import hang, idle
-from workers.confirm import confirmed
-from workers.detect.baseline import Baseline, Usual, learn
-from workers.detect.finding import (
+from webapp.incidents.finding import (
     DEVICE,
     INPUT,
     NETWORK,
@@ -30,8 +21,15 @@ from workers.detect.finding import (
     STRAGGLER,
     STRUCTURAL,
     WANDERING,
-    Finding,
 )
+from webapp.incidents.models import Incident, Watch
+from webapp.nodes.models import Slot
+from webapp.queue import LOOK
+from webapp.runs.models import Attempt, Status
+from webapp.telemetry.read import Reader
+from workers import hang, idle
+from workers.confirm import confirmed
+from workers.detect.baseline import Baseline, Usual, learn
 from workers.detect.judge import judge
 from workers.fresh import is_fresh
 from workers.recent import between, first_judged, newest, work_of
@@ -89,8 +87,8 @@ def look_at(attempt: Attempt, now: datetime) -> None:
         on_gpu = Slot.objects.filter(attempt=attempt, kind="gpu").exists()
         late = frozenset(rank for rank in opened if rank is not None)
         found = judge(table, baseline, on_gpu=on_gpu, late_before=late, work=work_of(table, reader))
-        reports = [_report(finding) for finding in confirmed(reader, found, table, now, on_gpu=on_gpu)]
-        lifecycle.apply(attempt, reports, kinds=OF_STEPS, step=int(table.steps[-1]), now=now)
+        findings = confirmed(reader, found, table, now, on_gpu=on_gpu)
+        lifecycle.apply(attempt, findings, kinds=OF_STEPS, step=int(table.steps[-1]), now=now)
     Watch.objects.filter(pk=watch.pk).update(looked_step=last)
 
 
@@ -108,18 +106,3 @@ def _baseline(attempt: Attempt, watch: Watch, first: int, last: int) -> Baseline
         with transaction.atomic():
             Watch.objects.filter(pk=watch.pk).update(baseline=kept)
     return found
-
-
-def _report(finding: Finding) -> Report:
-    return Report(
-        kind=finding.kind,
-        subject=finding.subject,
-        cause=finding.cause,
-        slowdown=finding.slowdown,
-        since=finding.since,
-        probable=finding.probable,
-        rank=finding.rank,
-        node_rank=finding.node,
-        link=finding.link,
-        evidence=finding.evidence,
-    )

@@ -36,7 +36,7 @@ def test_what_all_hot_links_share_is_named(hot, subject, before) -> None:
 def test_all_links_slower_than_before_are_the_middle_of_the_network() -> None:
     everyone = set(permutations(range(NODES), 2))
     (found,) = locate(links(everyone), slowdown=0.3, since=9)
-    assert (found.subject, found.link, found.node) == ("job", None, None)
+    assert (found.subject, found.link, found.node_rank) == ("job", None, None)
 
 
 def test_between_two_nodes_the_slow_direction_is_a_link() -> None:

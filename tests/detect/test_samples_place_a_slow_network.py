@@ -8,11 +8,11 @@ import pytest
 
 from tests import builders
 from tests.detect.made import table
+from webapp.incidents.finding import Finding
 from webapp.telemetry import store
 from webapp.telemetry.points import STEP_END, Points
 from webapp.telemetry.read import Reader
 from workers.confirm import confirmed
-from workers.detect.finding import Finding
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +64,7 @@ def test_one_link_that_costs_more_since_then_is_the_subject(attempt) -> None:
 
 def test_the_ring_s_two_links_of_a_node_are_its_card(attempt) -> None:
     (found,) = placed(attempt, [SLOW], costs={(3, 2): 44.0, (0, 3): 45.0})
-    assert (found.subject, found.node, found.link) == ("node 3", 3, None)
+    assert (found.subject, found.node_rank, found.link) == ("node 3", 3, None)
 
 
 def test_all_links_that_cost_more_are_the_network_as_a_whole(attempt) -> None:

@@ -12,7 +12,7 @@ def samples(clock: float, *, temperature: float = 60.0, util: float = 95.0, n: i
 def test_a_busy_device_below_its_peers_is_named_with_both_clocks() -> None:
     devices = {rank: samples(1980) for rank in range(4)} | {2: samples(1200, temperature=91)}
     (found,) = slow_devices(devices, NODES, since=7)
-    assert (found.kind, found.rank, found.node, found.cause, found.probable) == ("device", 2, 1, "gpu", False)
+    assert (found.kind, found.rank, found.node_rank, found.cause, found.probable) == ("device", 2, 1, "gpu", False)
     assert (found.evidence["clock"], found.evidence["usual"], found.evidence["temperature"]) == (1200, 1980, 91)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils import timezone
 
 from webapp.incidents import lifecycle
-from webapp.incidents.lifecycle import Report
+from webapp.incidents.finding import Finding
 from webapp.incidents.models import Incident
 from webapp.runs.models import Attempt
 
@@ -22,6 +22,6 @@ def incident(
 ) -> Incident:
     """Found just now, since step 40 unless something else is said."""
     fields = (LATE if subject == "rank 2" else {}) | {"since": 40} | more
-    report = Report(kind, subject, cause, slowdown, **fields)
-    lifecycle.apply(attempt, [report], kinds=(), step=50, now=timezone.now())
+    finding = Finding(kind, subject, cause, slowdown, **fields)
+    lifecycle.apply(attempt, [finding], kinds=(), step=50, now=timezone.now())
     return Incident.objects.get(attempt=attempt, kind=kind, subject=subject)

@@ -4,14 +4,14 @@ import pytest
 
 from tests import builders
 from webapp.incidents import lifecycle
-from webapp.incidents.lifecycle import Report
+from webapp.incidents.finding import Finding
 from webapp.incidents.models import Incident
 from webapp.runs.wording import event_text
 
 pytestmark = pytest.mark.django_db
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-LATE = Report("straggler", "rank 2", "backward", 0.25, since=40, rank=2, node_rank=1)
+LATE = Finding("straggler", "rank 2", "backward", 0.25, since=40, rank=2, node_rank=1)
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def attempt():
     return builders.running_attempt(nodes=2, ranks_per_node=2)
 
 
-def see(attempt, *reports: Report, step: int, second: float) -> None:
-    lifecycle.apply(attempt, reports, kinds=("straggler",), step=step, now=NOON + timedelta(seconds=second))
+def see(attempt, *findings: Finding, step: int, second: float) -> None:
+    lifecycle.apply(attempt, findings, kinds=("straggler",), step=step, now=NOON + timedelta(seconds=second))
 
 
 def kinds(row: Incident) -> list[str]:
@@ -42,7 +42,7 @@ def test_its_cost_is_what_the_slots_lost_while_it_was_there(attempt) -> None:
 
 
 def test_slots_that_are_held_for_nothing_cost_their_whole_time(attempt) -> None:
-    idle = Report("straggler", "node 1", "code", 0.0, None, node_rank=1, idle_slots=2)
+    idle = Finding("straggler", "node 1", "code", 0.0, None, node_rank=1, idle_slots=2)
     see(attempt, idle, step=50, second=0)
     see(attempt, idle, step=50, second=1800)
     assert Incident.objects.get().gpu_hours == pytest.approx(1.0)
@@ -92,7 +92,7 @@ def test_what_a_person_has_closed_is_not_opened_again_at_once(attempt) -> None:
 
 
 def test_the_worst_open_one_is_the_run_s_health(attempt) -> None:
-    small = Report("straggler", "rank 1", "data", 0.04, since=10, rank=1)
+    small = Finding("straggler", "rank 1", "data", 0.04, since=10, rank=1)
     see(attempt, small, LATE, step=50, second=0)
     attempt.run.refresh_from_db()
     assert attempt.run.health["rank"] == 2
@@ -111,7 +111,7 @@ def test_an_older_attempt_s_incident_says_nothing_about_the_run_now(attempt) -> 
 
 
 def test_getting_worse_and_a_new_cause_are_in_the_timeline(attempt) -> None:
-    see(attempt, Report("straggler", "rank 2", "unknown", 0.04, since=40, rank=2), step=50, second=0)
+    see(attempt, Finding("straggler", "rank 2", "unknown", 0.04, since=40, rank=2), step=50, second=0)
     see(attempt, LATE, step=60, second=2)
     row = Incident.objects.get()
     assert kinds(row) == ["opened", "worse", "cause"]
@@ -119,10 +119,10 @@ def test_getting_worse_and_a_new_cause_are_in_the_timeline(attempt) -> None:
 
 
 def test_a_slow_network_that_is_placed_later_is_still_one_incident(attempt) -> None:
-    job = Report("network", "job", "network", 0.3, since=40)
-    link = Report("network", "link 1-0", "network", 0.3, since=40, probable=False, link=(1, 0))
-    for second, report in enumerate((job, link, link)):
-        lifecycle.apply(attempt, [report], kinds=("network",), step=50, now=NOON + timedelta(seconds=second))
+    job = Finding("network", "job", "network", 0.3, since=40)
+    link = Finding("network", "link 1-0", "network", 0.3, since=40, probable=False, link=(1, 0))
+    for second, finding in enumerate((job, link, link)):
+        lifecycle.apply(attempt, [finding], kinds=("network",), step=50, now=NOON + timedelta(seconds=second))
     row = Incident.objects.get()
     assert (row.subject, row.link, row.probable, row.opened_at) == ("link 1-0", [1, 0], False, NOON)
     assert kinds(row) == ["opened", "placed"]

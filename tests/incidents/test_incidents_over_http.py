@@ -6,7 +6,7 @@ from tests import builders
 from tests.api.asking import Asker, asker
 from webapp.audit.models import Entry, Verb
 from webapp.incidents import lifecycle
-from webapp.incidents.lifecycle import Report
+from webapp.incidents.finding import Finding
 from webapp.incidents.models import Incident
 from webapp.projects.models import Role
 from webapp.runs.models import Run
@@ -21,7 +21,7 @@ def run() -> Run:
     builders.user("stranger")
     project = builders.project("demo", vera=Role.VIEWER, ed=Role.EDITOR)
     attempt = builders.running_attempt(nodes=2, ranks_per_node=2, in_project=project)
-    late = Report("straggler", "rank 2", "backward", 0.25, 40, rank=2, node_rank=1, evidence={"excess": 0.2})
+    late = Finding("straggler", "rank 2", "backward", 0.25, 40, rank=2, node_rank=1, evidence={"excess": 0.2})
     lifecycle.apply(attempt, [late], kinds=("straggler",), step=50, now=datetime(2026, 1, 1, tzinfo=UTC))
     return attempt.run
 

@@ -7,7 +7,7 @@ from tests.telemetry.batches import steps
 from tests.waiting import until
 from webapp.incidents.models import Incident
 from webapp.queue import LOOK
-from workers.detect.straggler import NOW
+from workers.detect.evidence import NOW
 from workers.watch import look_now
 
 pytestmark = pytest.mark.django_db(transaction=True)

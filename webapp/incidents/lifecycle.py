@@ -1,7 +1,6 @@
 """The only writer of incidents: opened, kept up and closed by findings; acknowledged, assigned and closed by people."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,6 +8,7 @@ from django.db import transaction
 
 from webapp.accounts.models import User
 from webapp.incidents import words
+from webapp.incidents.finding import JOB, NETWORK, Finding
 from webapp.incidents.models import Incident, IncidentEvent, Severity
 from webapp.live.publish import run_changed
 from webapp.runs.models import Attempt, Run
@@ -20,42 +20,23 @@ SAME_AGAIN = timedelta(minutes=10)  # what comes back sooner is the same inciden
 _WARNING, _CRITICAL = 0.05, 0.20  # slowdown from which on
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """One finding as the incident keeps it; see `workers/detect/finding.py` for the words."""
-
-    kind: str
-    subject: str
-    cause: str
-    slowdown: float
-    since: int | None
-    probable: bool = True
-    rank: int | None = None
-    node_rank: int | None = None
-    link: tuple[int, int] | None = None
-    evidence: dict[str, Any] = field(default_factory=dict)
-    victims: tuple[int, ...] = ()
-    stopped: bool = False  # nothing moves at all
-    idle_slots: int = 0  # held, and nothing runs on them
-
-
-def severity_of(report: Report) -> Severity:
+def severity_of(finding: Finding) -> Severity:
     """By impact."""
-    if report.stopped or report.slowdown >= _CRITICAL:
+    if finding.stopped or finding.slowdown >= _CRITICAL:
         return Severity.CRITICAL
-    return Severity.WARNING if report.slowdown >= _WARNING else Severity.INFO
+    return Severity.WARNING if finding.slowdown >= _WARNING else Severity.INFO
 
 
 @transaction.atomic
 def apply(
-    attempt: Attempt, reports: Iterable[Report], *, kinds: Iterable[str], step: int | None, now: datetime
+    attempt: Attempt, findings: Iterable[Finding], *, kinds: Iterable[str], step: int | None, now: datetime
 ) -> None:
     """Bring the attempt's open incidents of `kinds` in line with what was found at `step`."""
     opened = {(row.kind, row.subject): row for row in attempt.incidents.filter(closed_at=None, kind__in=list(kinds))}
     changed = False
-    for report in reports:
-        row = opened.pop((report.kind, report.subject), None) or opened.pop(_before_it_was_placed(report), None)
-        changed |= _keep_up(row, report, step, now) if row else _open(attempt, report, step, now)
+    for finding in findings:
+        row = opened.pop((finding.kind, finding.subject), None) or opened.pop(_before_it_was_placed(finding), None)
+        changed |= _keep_up(row, finding, step, now) if row else _open(attempt, finding, step, now)
     for row in opened.values():
         if _is_quiet(row, step, now):
             changed |= _close(row, now)
@@ -115,62 +96,62 @@ def close(incident: Incident, user: User, now: datetime) -> bool:
     return True
 
 
-def _open(attempt: Attempt, report: Report, step: int | None, now: datetime) -> bool:
-    same = attempt.incidents.filter(kind=report.kind, subject=report.subject, closed_at__gt=now - SAME_AGAIN)
+def _open(attempt: Attempt, finding: Finding, step: int | None, now: datetime) -> bool:
+    same = attempt.incidents.filter(kind=finding.kind, subject=finding.subject, closed_at__gt=now - SAME_AGAIN)
     row = same.order_by("-closed_at").first()
     if row is not None and row.closed_by:
         return False  # a person knows of it and wants to hear no more for now
     if row is not None:
         row.closed_at, row.seen_at = None, now
-        _write(row, report, step)
+        _write(row, finding, step)
         _note(row, "reopened", now)
         _record(row, "incident_opened")
         return True
-    row = Incident(attempt=attempt, kind=report.kind, subject=report.subject, opened_step=report.since)
+    row = Incident(attempt=attempt, kind=finding.kind, subject=finding.subject, opened_step=finding.since)
     row.opened_at = row.seen_at = now
-    row.rank, row.node_rank, row.link = report.rank, report.node_rank, report.link
-    row.severity = severity_of(report)
-    _write(row, report, step)
-    _note(row, "opened", now, cause=report.cause, slowdown=report.slowdown)
+    row.rank, row.node_rank, row.link = finding.rank, finding.node_rank, finding.link
+    row.severity = severity_of(finding)
+    _write(row, finding, step)
+    _note(row, "opened", now, cause=finding.cause, slowdown=finding.slowdown)
     _record(row, "incident_opened")
     return True
 
 
-def _keep_up(row: Incident, report: Report, step: int | None, now: datetime) -> bool:
+def _keep_up(row: Incident, finding: Finding, step: int | None, now: datetime) -> bool:
     before = _shown(row)
-    if row.subject != report.subject:
-        row.subject, row.rank, row.node_rank, row.link = report.subject, report.rank, report.node_rank, report.link
+    if row.subject != finding.subject:
+        row.subject, row.rank, row.node_rank, row.link = finding.subject, finding.rank, finding.node_rank, finding.link
         _note(row, "placed", now)
-    row.gpu_hours += _lost_slots(report, row.attempt.world_size) * max(0.0, (now - row.seen_at).total_seconds()) / 3600
+    row.gpu_hours += _lost_slots(finding, row.attempt.world_size) * max(0.0, (now - row.seen_at).total_seconds()) / 3600
     row.seen_at = now
-    if severity_of(report) != row.severity and _rank(severity_of(report)) > _rank(row.severity):
-        row.severity = severity_of(report)
-        _note(row, "worse", now, slowdown=report.slowdown)
-    if report.cause not in (row.cause, "unknown"):
-        _note(row, "cause", now, cause=report.cause)
-    _write(row, report, step)
+    if severity_of(finding) != row.severity and _rank(severity_of(finding)) > _rank(row.severity):
+        row.severity = severity_of(finding)
+        _note(row, "worse", now, slowdown=finding.slowdown)
+    if finding.cause not in (row.cause, "unknown"):
+        _note(row, "cause", now, cause=finding.cause)
+    _write(row, finding, step)
     return before != _shown(row)
 
 
-def _before_it_was_placed(report: Report) -> tuple[str, str]:
+def _before_it_was_placed(finding: Finding) -> tuple[str, str]:
     """A slow network is known by the steps of the job before its links tell where: that is no second incident."""
-    return report.kind, "job" if report.kind == "network" else report.subject
+    return finding.kind, JOB if finding.kind == NETWORK else finding.subject
 
 
 def _shown(row: Incident) -> tuple[str, str, str, float]:
     return row.subject, row.severity, row.cause, round(row.slowdown, 2)
 
 
-def _lost_slots(report: Report, world_size: int) -> float:
+def _lost_slots(finding: Finding, world_size: int) -> float:
     """How many slots' whole time goes into it."""
-    share = 1.0 if report.stopped else report.slowdown / (1 + report.slowdown)
-    return report.idle_slots or share * world_size
+    share = 1.0 if finding.stopped else finding.slowdown / (1 + finding.slowdown)
+    return finding.idle_slots or share * world_size
 
 
-def _write(row: Incident, report: Report, step: int | None) -> None:
-    if report.cause != "unknown" or not row.cause:
-        row.cause, row.probable = report.cause, report.probable
-    row.slowdown, row.evidence, row.victims = report.slowdown, report.evidence, list(report.victims)
+def _write(row: Incident, finding: Finding, step: int | None) -> None:
+    if finding.cause != "unknown" or not row.cause:
+        row.cause, row.probable = finding.cause, finding.probable
+    row.slowdown, row.evidence, row.victims = finding.slowdown, finding.evidence, list(finding.victims)
     row.seen_step = step
     row.save()
 

@@ -3,12 +3,10 @@
 from django.utils import timezone
 
 from webapp.incidents import lifecycle
-from webapp.incidents.lifecycle import Report
+from webapp.incidents.finding import ALONE, Finding
 from webapp.runs.models import Attempt, Outcome
 from webapp.telemetry.points import STEP
 from webapp.telemetry.read import Reader
-
-ALONE = "alone"
 
 
 def note(attempt: Attempt) -> None:
@@ -18,5 +16,5 @@ def note(attempt: Attempt) -> None:
     if attempt.ranks.filter(made__gt=0).exists() or Reader(attempt).metrics(STEP):
         return
     told = {"why": "no_step", "ranks": attempt.world_size}
-    report = Report(ALONE, "job", "code", 0.0, since=None, probable=False, evidence=told)
-    lifecycle.apply(attempt, [report], kinds=(ALONE,), step=None, now=timezone.now())
+    finding = Finding(ALONE, "job", "code", 0.0, since=None, probable=False, evidence=told)
+    lifecycle.apply(attempt, [finding], kinds=(ALONE,), step=None, now=timezone.now())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workers.detect.finding import DEVICE, Finding
+from webapp.incidents.finding import DEVICE, Finding
 from workers.detect.table import Floats
 
 BELOW = 0.05  # of the cohort's clock

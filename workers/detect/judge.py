@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from webapp.incidents.finding import JOB, STRAGGLER, STRUCTURAL, WANDERING, Finding
 from workers.detect.baseline import Baseline
-from workers.detect.finding import JOB, STRAGGLER, STRUCTURAL, WANDERING, Finding
 from workers.detect.straggler import stragglers
 from workers.detect.table import Floats, Table
 from workers.detect.whole_job import whole_job
@@ -44,5 +44,5 @@ def _by_their_work(found: list[Finding], by_themselves: list[Finding]) -> list[F
         return [replace(one, cause="code", probable=False) for one in taking_turns]
     worst = max(late, key=lambda finding: finding.slowdown)
     told = {"ranks": float(len(late)), "by_work": 1.0}
-    since = min(finding.since for finding in late)
+    since = min(finding.since for finding in late if finding.since is not None)
     return [Finding(STRUCTURAL, JOB, "code", worst.slowdown, since, probable=False, evidence=told)]

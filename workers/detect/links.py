@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workers.detect.finding import JOB, NETWORK, Finding
+from webapp.incidents.finding import JOB, NETWORK, Finding
 
 HOT = 3.0  # times the typical link's cost
 GROWN = 2.0  # times its own cost before
@@ -29,7 +29,7 @@ class Link:
     before: float | None = None
 
 
-def locate(links: Iterable[Link], *, slowdown: float, since: int) -> list[Finding]:
+def locate(links: Iterable[Link], *, slowdown: float, since: int | None) -> list[Finding]:
     """One finding that names the smallest part that all hot links have in common; none when no link is hot.
 
     `slowdown` and `since` are those of the job's longer transfers.
@@ -49,12 +49,12 @@ def costs(links: Iterable[Link]) -> dict[str, float]:
     return {f"{link.a}-{link.b}": round(link.busy_ms_per_mb, 3) for link in links}
 
 
-def _named(hot: list[Link], known: list[Link], slowdown: float, since: int) -> list[Finding]:
+def _named(hot: list[Link], known: list[Link], slowdown: float, since: int | None) -> list[Finding]:
     if not hot:
         return []
     told = {"retransmitted": max(link.retransmitted for link in hot), "hot": len(hot), "links": costs(known)}
     subject, node, link = _common(hot, known)
-    return [Finding(NETWORK, subject, "network", slowdown, since, False, node=node, link=link, evidence=told)]
+    return [Finding(NETWORK, subject, "network", slowdown, since, False, node_rank=node, link=link, evidence=told)]
 
 
 def _hot(links: list[Link]) -> list[Link]:

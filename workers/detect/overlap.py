@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from webapp.incidents.finding import JOB, OVERLAP, Finding
 from workers.detect.baseline import Baseline, shift
-from workers.detect.finding import JOB, OVERLAP, Finding
 from workers.detect.table import Floats, Table
 
 MORE = 0.15  # exposed, than usual

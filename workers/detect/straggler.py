@@ -6,11 +6,11 @@ from math import comb
 
 import numpy as np
 
+from webapp.incidents.finding import JOB, STRAGGLER, STRUCTURAL, WANDERING, Finding
 from webapp.telemetry.spread import median
 from workers.detect.cause import Over, cause_of
 from workers.detect.evidence import LATE, NEWEST, NOW, behind, by_now, by_part
 from workers.detect.excess import SHARE, Excess, excess
-from workers.detect.finding import JOB, STRAGGLER, STRUCTURAL, WANDERING, Finding
 from workers.detect.onset import onset
 from workers.detect.table import Bools, Floats, Table
 
@@ -190,7 +190,7 @@ def _of_rank(table: Table, late: Excess, column: int, rows: Bools, *, on_gpu: bo
         int(table.steps[np.flatnonzero(rows)[0]]),
         probable=probable,
         rank=rank,
-        node=int(table.nodes[column]),
+        node_rank=int(table.nodes[column]),
         evidence={
             "excess": float(over(late.more[rows, column])),
             "hits": float(late.hit[-LONG:, column].mean()),
@@ -219,7 +219,7 @@ def _whole_nodes(table: Table, late: Excess, columns: list[int], on_gpu: bool) -
         cause = max(set(words), key=words.count)
         first = min(_since(table, late.hit[:, column]) for column in mine)
         more = float(np.nanmean(late.more[rows][:, mine]))
-        found.append(Finding(STRAGGLER, f"node {node}", cause, lost, first, node=node, evidence={"excess": more}))
+        found.append(Finding(STRAGGLER, f"node {node}", cause, lost, first, node_rank=node, evidence={"excess": more}))
     return found
 
 

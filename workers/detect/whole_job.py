@@ -1,8 +1,8 @@
 """What slows all ranks alike: a change against the run's own past, the network, the input. Names no rank."""
 
+from webapp.incidents.finding import INPUT, JOB, NETWORK, REGRESSION, Finding
 from webapp.telemetry.spread import middle
 from workers.detect.baseline import Baseline, numbers, shift
-from workers.detect.finding import INPUT, JOB, NETWORK, REGRESSION, Finding
 from workers.detect.overlap import lost_overlap
 from workers.detect.table import PARTS, Floats, Table
 
