@@ -167,5 +167,5 @@ class _Reader:
         return np.unpackbits(raw, count=count).reshape(shape).T.astype(bool)
 
     def values(self, kind: int, shape: tuple[int, int]) -> Floats:
-        flat = self.take(_WIDTH[kind], shape[0] * shape[1]).reshape(shape).T.astype(np.float64)
-        return flat / _MICRO if kind == _US else flat
+        flat = self.take(_WIDTH[kind], shape[0] * shape[1]).reshape(shape).T
+        return flat / _MICRO if kind == _US else flat.astype(np.float64)

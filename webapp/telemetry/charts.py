@@ -71,12 +71,12 @@ class Charts:
         return panels.step_time(self._series(LOCAL), self._ranked(LOCAL), self.draw) | self._ghosts(LOCAL)
 
     def _phases(self) -> Panel:
-        parts = {phase: self._series(f"phase/{phase}") for phase in panels.PHASES}
+        parts = {phase: self._middle(f"phase/{phase}") for phase in panels.PHASES}
         return panels.phases(parts, late_rank(self._ranked(LOCAL)), self._step, self.draw) | self._ghosts(STEP)
 
     def _comm(self) -> Panel:
         late = late_rank(self._ranked(LOCAL))
-        return panels.comm(self._series(TRANSFER), self._series(WAIT), late, self._step, self.draw)
+        return panels.comm(self._series(TRANSFER), self._middle(WAIT), late, self._step, self.draw)
 
     def _busbw(self) -> Panel:
         return panels.busbw(self._series(BUSBW), self.draw)
@@ -116,6 +116,9 @@ class Charts:
         if name not in self._read:
             self._read[name] = self.reader.series(name, self.lo, self.hi, self._most_rows)
         return self._read[name]
+
+    def _middle(self, name: str) -> Series:
+        return self.reader.middle(name, self.lo, self.hi, self._most_rows)
 
 
 def groups_of(attempt: Attempt) -> list[Group]:

@@ -63,10 +63,13 @@ def heat(phase: str, series: Series, ranks: list[Rank], ground: Ground, width: i
 
 
 def _greatest(values: Floats, starts: Ints, axis: int) -> Floats:
-    """Of each bin along an axis."""
-    if starts.size == values.shape[axis]:
-        return values
-    return np.asarray(np.fmax.reduceat(values, starts, axis=axis))
+    """Of each bin along an axis, the bins' firsts with their seconds and so on: NumPy's `reduceat` is much slower."""
+    things = np.moveaxis(values, axis, 0)
+    last = np.append(starts[1:], things.shape[0]) - 1
+    found = things[starts]
+    for k in range(1, int((last - starts).max()) + 1):
+        found = np.fmax(found, things[np.minimum(starts + k, last)])
+    return np.moveaxis(found, 0, axis)
 
 
 def _row_names(columns: Ints, starts: Ints) -> list[str]:
@@ -78,13 +81,11 @@ def _row_names(columns: Ints, starts: Ints) -> list[str]:
 
 
 def _node_rows(columns: Ints, starts: Ints, groups: list[Group]) -> list[list[Any]]:
-    rows: list[list[Any]] = []
-    for group in groups:
-        first, last = np.searchsorted(columns, group.first), np.searchsorted(columns, group.last, "right") - 1
-        if first <= last:
-            row = np.searchsorted(starts, [first, last], "right") - 1
-            rows.append([group.name, int(row[0]), int(row[1])])
-    return rows
+    first = np.searchsorted(columns, [group.first for group in groups])
+    last = np.searchsorted(columns, [group.last for group in groups], "right") - 1
+    rows = (np.searchsorted(starts, [first, last], "right") - 1).T.tolist()
+    here = (first <= last).tolist()
+    return [[group.name, *row] for group, row, is_here in zip(groups, rows, here, strict=True) if is_here]
 
 
 def _range(ground: Ground) -> list[float]:

@@ -56,6 +56,7 @@ class Segment(models.Model):
     block = models.BigIntegerField()
     rows = models.PositiveIntegerField()
     payload = models.BinaryField()
+    middle = models.BinaryField(null=True)  # see `telemetry/middle.py`; earlier versions stored none
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["metric", "level", "block"], name="one_segment_per_block")]

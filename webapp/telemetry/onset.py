@@ -4,8 +4,6 @@ Over the whole window a rank is late only when it is so most of the time. One th
 the window's newest tenth, where nearly every step must be late, since few steps are easily late by chance.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from webapp.telemetry.blocks import Floats
@@ -57,7 +55,7 @@ def _since(late: Rank, series: Series) -> Rank:
     was, now = float(np.median(calm[:cut])), float(np.median(excess[rows[cut:]]))
     if cut < _BEFORE or was > now / 2:
         return late
-    return replace(late, more=now, since=int(series.index[rows[cut]]))
+    return late._replace(more=now, since=int(series.index[rows[cut]]))
 
 
 def _excess(values: Floats, column: int) -> Floats:

@@ -20,7 +20,7 @@ from webapp.telemetry.panel_lines import (
     stride_of,
 )
 from webapp.telemetry.read import Series
-from webapp.telemetry.spread import SHARE, Rank, late_rank, median, middle, middle_of
+from webapp.telemetry.spread import SHARE, Rank, late_rank, median, middle
 from webapp.telemetry.thinning import Line, breaks_in, broken, extremes, raw_line
 
 PHASES = ("data", "forward", "backward", "exposed_comm", "optimizer", "other")
@@ -43,13 +43,16 @@ def step_time(own: Series, ranks: list[Rank], draw: Draw, keep: list[int] | None
         ),
         "worst": [f"rank {rank}" for rank in worst],
         "onset": late.since if (late := late_rank(ranks)) else None,
-        "finding": findings.step_time(ranks, middle_of(own.values)),
+        "finding": findings.step_time(ranks, middle(np.array([rank.value for rank in ranks]))),
         "reduction": _("min, median and max of %(n)s ranks") % {"n": n} if n > 1 else _("one rank"),
     }
 
 
 def phases(parts: dict[str, Series], late: Rank | None, step: float, draw: Draw) -> Panel:
-    """The median rank's phases, stacked; whole rows are kept so that a stack is one real step. `late`: see `comm`."""
+    """The median rank's phases, stacked; whole rows are kept so that a stack is one real step. `late`: see `comm`.
+
+    `parts`: of all ranks, or their median.
+    """
     seen = {name: series for name, series in parts.items() if series.index.size}
     many = list(seen.values())
     index = all_indexes(many)
@@ -77,26 +80,29 @@ def phases(parts: dict[str, Series], late: Rank | None, step: float, draw: Draw)
         "columns": {name: numbers(column * 1e3, 3) for name, column in kept.items()},
         "worst": [],
         "finding": finding,
-        "reduction": _("median of %(n)s ranks") % {"n": max((len(series.columns) for series in many), default=0)},
+        "reduction": _("median of %(n)s ranks") % {"n": max((series.ranks for series in many), default=0)},
         **count(rows.size if draw.only is None else x.size, many),
     }
 
 
 def comm(transfer: Series, wait: Series, late: Rank | None, step: float, draw: Draw) -> Panel:
-    """Transfer, and the median rank's waiting. `late`: the rank that is out of line, if one is."""
+    """Transfer, and the median rank's waiting. `late`: the rank that is out of line, if one is.
+
+    `wait`: of all ranks, or their median.
+    """
     index = all_indexes([transfer, wait])
     lines = {
         "transfer": _on(index, transfer, Line(transfer.mins[:, :1].ravel(), transfer.maxs[:, :1].ravel())),
         "wait": _on(index, wait, median_line(wait)),
     }
     since = late.since if late is not None and late.since is not None else -1
-    transfers, waits = (middle_of(one.values[one.index >= since]) for one in (transfer, wait))
+    transfers, waits = (middle(median(one.values[one.index >= since], 1)) for one in (transfer, wait))
     return {
         "unit": "ms",
         **drawn([transfer, wait], index, lines, draw, factor=1e3, breaks=breaks_in(index, stride_of([transfer, wait]))),
         "worst": [],
         "finding": findings.comm(transfers, 0.0 if np.isnan(waits) else waits, step, late),
-        "reduction": _("transfer: least of %(n)s ranks; waiting: median of %(n)s ranks") % {"n": len(wait.columns)},
+        "reduction": _("transfer: least of %(n)s ranks; waiting: median of %(n)s ranks") % {"n": wait.ranks},
     }
 
 

@@ -96,6 +96,10 @@ class Reader:
         """See the module's `series`."""
         return self.view(name, lo, hi).series(max_rows)
 
+    def middle(self, name: str, lo: int | None = None, hi: int | None = None, max_rows: int | None = None) -> Series:
+        """The median rank of a metric of `middle.NAMES`; else as `series`."""
+        return self.view(name, lo, hi).middle(max_rows)
+
     def view(self, name: str, lo: int | None = None, hi: int | None = None) -> View:
         """The points with lo <= index <= hi, to be read at any resolution."""
         if (name, lo, hi) not in self._views:

@@ -74,6 +74,11 @@ class RunReader:
         """The main line; see `read.series`."""
         return self._read(name, lo, hi, max_rows).main
 
+    def middle(self, name: str, lo: int | None = None, hi: int | None = None, max_rows: int | None = None) -> Series:
+        """The median rank of the main line; see `read.Reader.middle`."""
+        parts = self._parts(name, lo, hi)
+        return parts[0].view.middle(max_rows) if len(parts) == 1 else self.series(name, lo, hi, max_rows)
+
     def ghosts(
         self, name: str, lo: int | None = None, hi: int | None = None, max_rows: int | None = None
     ) -> list[tuple[int, Series]]:

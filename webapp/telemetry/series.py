@@ -14,7 +14,7 @@ class Series:
 
     A missing cell is NaN in values and False in `present`; a NaN that was logged is NaN and present. At level 0 mins
     and maxs are the values; above it values are means. `bad`: a NaN or infinity is in the cell. `total`: raw rows in
-    the window, of which `index.size` are here.
+    the window, of which `index.size` are here. `median_of`: the one column is the median of so many ranks.
     """
 
     name: str
@@ -29,6 +29,12 @@ class Series:
     bad: Bools
     level: int
     total: int
+    median_of: int | None = None
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks or nodes the values are of."""
+        return len(self.columns) if self.median_of is None else self.median_of
 
 
 def series_of(name: str, axis: str, block: Block, level: int, total: int) -> Series:
@@ -46,7 +52,14 @@ def series_of(name: str, axis: str, block: Block, level: int, total: int) -> Ser
         present=present,
         mins=values if rolled is None else rolled.mins if whole else np.where(present, rolled.mins, np.nan),
         maxs=values if rolled is None else rolled.maxs if whole else np.where(present, rolled.maxs, np.nan),
-        bad=rolled.bad if rolled else present & ~np.isfinite(values),
+        bad=rolled.bad if rolled else _bad(values, present),
         level=level,
         total=total,
     )
+
+
+def _bad(values: Floats, present: Bools) -> Bools:
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(values.sum()):  # then each of them is: told in a fraction of the time
+            return np.broadcast_to(np.False_, values.shape)
+    return np.asarray(present & ~np.isfinite(values))

@@ -1,6 +1,6 @@
 """How ranks lie to each other: medians, and who is out of line. Pure; NaN is a gap."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,7 @@ _LEAST_NOISE = 0.01  # of the middle
 SHARE = 0.05  # of a step
 
 
-@dataclass(frozen=True, slots=True)
-class Rank:
+class Rank(NamedTuple):
     """One rank's typical value in a window, and how far it is above the middle of all ranks.
 
     `since`: the step from which on it is so, when that is in the window (`onset.py` looks for it).
@@ -29,8 +28,8 @@ class Rank:
 def median(values: Floats, axis: int) -> Floats:
     """Median over an axis, gaps left out; NaN where nothing is."""
     # Along rows that lie together in memory NumPy is several times faster.
-    across = np.ascontiguousarray(np.moveaxis(values, axis, -1))
-    gaps = np.isnan(across).any(axis=-1)
+    across = np.array(np.moveaxis(values, axis, -1), order="C")
+    gaps = np.isnan(across.min(axis=-1, initial=np.inf))
     if not gaps.any():
         return _median_of_whole(across)
     found = np.empty(gaps.shape)
@@ -57,9 +56,9 @@ def ranked(values: Floats, columns: list[int], step: float) -> list[Rank]:
     out = (more > SHARE * step) & (more > _Z * noise)
     for k in np.flatnonzero(out):
         out[k] = more[k] > _Z * _left_open(values[:, seen[k]])
-    found = zip(seen.tolist(), known.tolist(), more.tolist(), out.tolist(), strict=True)
-    ranks = [Rank(columns[k], value, above, stands_out) for k, value, above, stands_out in found]
-    return sorted(ranks, key=lambda rank: (-rank.more, rank.rank))
+    order = np.argsort(-more, kind="stable")
+    found = (part[order].tolist() for part in (seen, known, more, out))
+    return [Rank(columns[k], value, above, stands_out) for k, value, above, stands_out in zip(*found, strict=True)]
 
 
 def noise_of(values: Floats) -> float:
@@ -90,13 +89,13 @@ def middle(values: Floats) -> float:
 
 
 def _median_of_whole(rows: Floats) -> Floats:
-    """Of each row; none of the numbers is missing."""
+    """Of each row; none of the numbers is missing. The rows are put into another order."""
     n = rows.shape[-1]
     if not n:
         return np.full(rows.shape[:-1], np.nan)
-    halves = np.partition(rows, n // 2, axis=-1)  # for one place, since for two NumPy takes three times as long
-    high = halves[..., n // 2]
-    return high if n % 2 else _between(halves[..., : n // 2].max(axis=-1), high)
+    rows.partition(n // 2, axis=-1)  # for one place, since for two NumPy takes three times as long
+    high = rows[..., n // 2].copy()
+    return high if n % 2 else _between(rows[..., : n // 2].max(axis=-1), high)
 
 
 def _median_of_known(rows: Floats) -> Floats:

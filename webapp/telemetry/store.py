@@ -12,6 +12,7 @@ from webapp.runs.models import Attempt
 from webapp.telemetry import bundle, derive
 from webapp.telemetry.blocks import Block, decode, encode
 from webapp.telemetry.layers import Key, advance
+from webapp.telemetry.middle import kept
 from webapp.telemetry.models import Metric, Segment, Tail
 from webapp.telemetry.points import Points, explode_all, joined
 
@@ -90,6 +91,7 @@ def write(attempt: Attempt, points: dict[str, Points]) -> None:
             block=key.block,
             rows=block.index.size,
             payload=encode(block, metrics[key.name].dtype),
+            middle=kept(key.name, block),
         )
         for key, block in sorted(changed.items(), key=lambda item: item[0])
     ]
@@ -98,7 +100,7 @@ def write(attempt: Attempt, points: dict[str, Points]) -> None:
             chunk,
             update_conflicts=True,
             unique_fields=["metric", "level", "block"],
-            update_fields=["rows", "payload"],
+            update_fields=["rows", "payload", "middle"],
         )
 
 

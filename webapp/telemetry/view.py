@@ -10,6 +10,7 @@ from django.db.models import Q, Sum
 from webapp.telemetry.blocks import Block, decode, empty
 from webapp.telemetry.layers import MAX_LEVEL, Key, exists
 from webapp.telemetry.merge import cut, joined, roll_up, span, stride
+from webapp.telemetry.middle import middle
 from webapp.telemetry.models import Metric, Segment
 from webapp.telemetry.series import Series, series_of
 
@@ -40,6 +41,15 @@ class View:
         level = 0 if max_rows is None else self.level_for(max_rows)
         block = self.at(level)
         return series_of(self.name, self.axis, block, level, block.index.size if level == 0 else self.raw_rows())
+
+    def middle(self, max_rows: int | None = None) -> Series:
+        """As `series`, of the median rank alone. It is stored beside the blocks of `middle.NAMES`."""
+        level = 0 if max_rows is None else self.level_for(max_rows)
+        stored = max(known for known in self.levels if known <= level)
+        block = self._cut(self._middles(level), level) if stored == level else middle(self.at(level))
+        total = block.index.size if level == 0 else self.raw_rows()
+        found = series_of(self.name, self.axis, replace(block, index=block.index + self.moved), level, total)
+        return replace(found, median_of=max(found.columns, default=0))
 
     def at(self, level: int) -> Block:
         """The rows of one level, rolled up here where the level is not stored."""
@@ -95,6 +105,27 @@ class View:
             rows = Segment.objects.filter(self._covers(level), metric=self.metric)
             rows = rows.exclude(block__in=list(found)) if found else rows
             found |= {number: decode(payload) for number, payload in rows.values_list("block", "payload")}
+        return self._cut(found, level)
+
+    def _middles(self, level: int) -> dict[int, Block]:
+        """The median rank of each block."""
+        changed = {at: block for (on, at), block in self.changed.items() if on == level and self._in(on, at)}
+        found = {number: middle(block) for number, block in changed.items()}
+        if self.metric is None:
+            return found
+        rows = Segment.objects.filter(self._covers(level), metric=self.metric).exclude(block__in=list(found))
+        without = []
+        for number, count, payload in rows.values_list("block", "rows", "middle"):
+            block = None if payload is None else decode(payload)
+            if block is None or block.index.size != count:  # by an earlier version, or before one wrote the block again
+                without.append(number)
+            else:
+                found[number] = block
+        rest = rows.filter(block__in=without).values_list("block", "payload") if without else []
+        return found | {number: middle(decode(payload)) for number, payload in rest}
+
+    def _cut(self, found: dict[int, Block], level: int) -> Block:
+        """Blocks of one level as one, in the window."""
         whole = joined([found[number] for number in sorted(found)]) if found else empty(level > 0)
         step = stride(level)
         lo = None if self.lo is None else self.lo // step * step
