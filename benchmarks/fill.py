@@ -1,7 +1,8 @@
-"""Made-up history in the database of a product's home, for benchmarks of pages: `python -m benchmarks.fill --home DIR`.
+"""Made-up history in a product's database, for benchmarks of pages: `python -m benchmarks.fill --home DIR`.
 
 The numbers are invented, deterministic, and written through the product's own storage. Prints the run id last.
 `--runs N` adds so many short rows of the runs list, `--keys N` makes a run that logged so many different keys.
+`--database URL`: where the home has no SQLite of its own.
 """
 
 import argparse
@@ -12,20 +13,23 @@ import numpy as np
 
 PHASES = {"data": 2_000, "forward": 14_000, "backward": 26_000, "exposed_comm": 6_000, "optimizer": 3_000, "other": 700}
 
-_CELLS_AT_ONCE = 1_000_000  # steps x ranks that are written together
+# Steps that are written together: whole blocks of roll-ups, so that few of them are encoded twice.
+_LEAST_STEPS, _MOST_STEPS, _MOST_CELLS = 2_048, 32_768, 1 << 21
 _STEPS_OF_KEY = 20
+_SPARK = [float(f"{x:.5g}") for x in 4 * np.exp(-np.arange(40) / 12)]
 
 
 def main() -> None:
     """Fill it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--home", type=Path, required=True)
+    parser.add_argument("--database", default="")
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--runs", type=int, default=0)
     parser.add_argument("--keys", type=int, default=0)
     asked = parser.parse_args()
-    open_database(asked.home)
+    open_database(asked.home, asked.database)
     if asked.runs:
         many_runs(asked.runs)
     elif asked.keys:
@@ -34,10 +38,11 @@ def main() -> None:
         print(ended_run(asked.steps, asked.ranks))
 
 
-def open_database(home: Path) -> None:
-    """Set Django up on a home that `manage.py up` has prepared."""
+def open_database(home: Path, url: str = "") -> None:
+    """Set Django up on a home that is prepared, and on its SQLite or the database with this URL."""
     os.environ |= {"PACELINE_HOME": str(home), "DJANGO_SETTINGS_MODULE": "webapp.settings"}
     os.environ |= {"SECRET_KEY_FILE": str(home / "secret_key"), "REDIS_URL_FILE": str(home / "redis" / "url")}
+    os.environ |= {"DATABASE_URL": url} if url else {}
     import django
 
     django.setup()
@@ -49,10 +54,11 @@ def ended_run(steps: int, ranks: int) -> str:
     from webapp.telemetry.store import write
 
     attempt = ended_attempt(steps, ranks)
-    at_once = max(128, _CELLS_AT_ONCE // ranks // 128 * 128)
+    at_once = min(_MOST_STEPS, max(_LEAST_STEPS, _MOST_CELLS // ranks // _LEAST_STEPS * _LEAST_STEPS))
     for first in range(0, steps, at_once):
         batch = some_steps(attempt.pk, first, min(steps, first + at_once), ranks)
         write(attempt, joined(explode(batch)))
+    note_values(attempt.run, {"loss": 1.5}, steps - 1)
     return str(attempt.run.uid)
 
 
@@ -64,6 +70,7 @@ def run_with_keys(keys: int) -> str:
 
     attempt = ended_attempt(_STEPS_OF_KEY, 2)
     write(attempt, joined(explode(some_steps(attempt.pk, 0, _STEPS_OF_KEY, 2))))
+    note_values(attempt.run, {"loss": 1.5}, _STEPS_OF_KEY - 1)
     step = np.arange(_STEPS_OF_KEY, dtype="<i8")
     rank, time = np.zeros(step.size, "<u4").tobytes(), (1.79e9 + step).astype("<f8").tobytes()
     for first in range(0, keys, 1_000):
@@ -80,18 +87,30 @@ def run_with_keys(keys: int) -> str:
         ]
         batch = Batch(v=1, attempt=attempt.pk, node="n-0", seq=1, sent_at=0.0, values=values)
         write(attempt, joined(explode(batch)))
+        note_values(attempt.run, {one.key: float(np.sin(len(one.key))) for one in values}, _STEPS_OF_KEY - 1)
     return str(attempt.run.uid)
 
 
+def note_values(run, last: dict[str, float], step: int) -> None:
+    """What the list's columns and the pickers of metrics know of a run."""
+    from webapp.history import record
+
+    record.note_spec(run)
+    record.note_metrics(run, 1, {name: record.Came(step, v, v, v + 1) for name, v in last.items()}, {})
+
+
 def many_runs(count: int) -> None:
-    """Rows of the runs list, each with an attempt, without telemetry."""
+    """Rows of the runs list, each with an attempt, a setting and a loss, without telemetry."""
     from django.utils import timezone
 
+    from webapp.history.models import ConfigValue, Kind, MetricValue
+    from webapp.history.record import key_ids
     from webapp.projects.models import Project
     from webapp.runs.models import Attempt, Run
 
     project = Project.objects.order_by("pk")[0]
     owner = project.memberships.order_by("pk")[0].user
+    lr, loss = key_ids(project.pk, Kind.CONFIG, ["lr"])["lr"], key_ids(project.pk, Kind.METRIC, ["loss"])["loss"]
     now = timezone.now()
     outcomes = ("succeeded", "failed", "stopped")
     for first in range(0, count, 2_000):
@@ -105,6 +124,7 @@ def many_runs(count: int) -> None:
                 world_size=8,
                 last_step=1_000,
                 last_loss=1 + number % 97 / 97,
+                spark=_SPARK,
                 status="ended",
                 outcome=outcomes[number % 3],
                 started_at=now,
@@ -114,6 +134,14 @@ def many_runs(count: int) -> None:
         )
         Attempt.objects.bulk_create(
             Attempt(run=run, number=1, compacted=True, world_size=8, status="ended", outcome=run.outcome, ended_at=now)
+            for run in runs
+        )
+        rates = [(run, run.spec["argv"][2]) for run in runs]
+        ConfigValue.objects.bulk_create(
+            ConfigValue(run=run, key_id=lr, text=rate, number=float(rate)) for run, rate in rates
+        )
+        MetricValue.objects.bulk_create(
+            MetricValue(run=run, key_id=loss, attempt=1, step=999, last=run.last_loss, low=run.last_loss, high=4.5)
             for run in runs
         )
 
@@ -139,7 +167,7 @@ def ended_attempt(steps: int, ranks: int):
         spec=spec,
         attempt_count=1,
         total_steps=steps,
-        spark=[float(x) for x in 4 * np.exp(-np.arange(40) / 12)],
+        spark=_SPARK,
         last_loss=1.5,
         **ended,
         **counts,

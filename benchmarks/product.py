@@ -27,13 +27,14 @@ _TLS = ssl.create_default_context()  # made once: it takes more of the processor
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A running Paceline: its address, its login, and the folder of its state."""
+    """A running Paceline: its address, its login, the folder of its state, its database (empty: a SQLite in there)."""
 
     home: Path
     url: str
     username: str
     password: str
     token: str
+    database: str = ""
 
     def api(self, method: str, path: str, **options: Any) -> Any:
         """Call the HTTP API, JSON out; raises for an error status."""

@@ -24,24 +24,27 @@ def main(arguments: list[str]) -> int:
 
 
 @contextmanager
-def postgres() -> Iterator[str]:
-    """URL of a running server with an empty database."""
-    folder = Path(tempfile.mkdtemp(prefix="paceline-postgres-"))
+def postgres(kept: Path | None = None) -> Iterator[str]:
+    """URL of a running server with an empty database, or with the one in the folder `kept`, which stays."""
+    folder = kept or Path(tempfile.mkdtemp(prefix="paceline-postgres-"))
+    folder.mkdir(exist_ok=True)
     if os.getuid() == 0:
         owner = pwd.getpwnam("postgres")
         os.chown(folder, owner.pw_uid, owner.pw_gid)
     data, port = folder / "data", _free_port()
     try:
-        _run("initdb", "--pgdata", data, "--username", "paceline", "--auth", "trust", "--no-sync")
-        # Nothing here outlives the tests, so nothing needs to reach the disk.
+        if not data.exists():
+            _run("initdb", "--pgdata", data, "--username", "paceline", "--auth", "trust", "--no-sync")
+        # Nothing here is worth more than a machine that fails, so nothing needs to reach the disk.
         options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c synchronous_commit=off"
         _run("pg_ctl", "start", "--wait", "-D", data, "-o", options, "-l", folder / "log")
         try:
             yield f"postgres://paceline@127.0.0.1:{port}/postgres"
         finally:
-            _run("pg_ctl", "stop", "-D", data, "-m", "immediate")
+            _run("pg_ctl", "stop", "-D", data, "-m", "fast")
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if kept is None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _free_port() -> int:

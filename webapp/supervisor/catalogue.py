@@ -17,7 +17,15 @@ def redis(place: Place) -> Part:
 
 def server_parts(place: Place) -> list[Part]:
     """Web, worker, beat and ingest; they need Redis and a migrated database."""
-    commands = {
+    return [
+        _part(place, name, command, environment.of_server(place, name))
+        for name, command in server_commands(place).items()
+    ]
+
+
+def server_commands(place: Place) -> dict[str, list[str]]:
+    """The command of each of them."""
+    modules = {
         "web": [
             *["uvicorn", "webapp.asgi:application", "--host", place.address, "--port", str(place.port)],
             *["--lifespan", "off", "--no-access-log", "--timeout-graceful-shutdown", "2"],
@@ -26,10 +34,7 @@ def server_parts(place: Place) -> list[Part]:
         "beat": ["celery", "-A", "webapp.celery", "beat"],
         "ingest": ["workers.ingest"],
     }
-    return [
-        _part(place, name, [sys.executable, "-m", *command], environment.of_server(place, name))
-        for name, command in commands.items()
-    ]
+    return {name: [sys.executable, "-m", *module] for name, module in modules.items()}
 
 
 def agents(place: Place) -> list[Part]:
