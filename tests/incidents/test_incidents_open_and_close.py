@@ -142,6 +142,16 @@ def test_people_acknowledge_once_assign_and_comment(attempt) -> None:
     ]  # fmt: skip
 
 
+def test_no_detector_contradicts_a_person_who_has_confirmed_the_cause(attempt) -> None:
+    see(attempt, LATE, step=50, second=0)
+    lifecycle.confirm(Incident.objects.get(), builders.user("ana"), "gpu", NOON)
+    see(attempt, LATE, step=60, second=5)
+    row = Incident.objects.get()
+    assert (row.cause, row.probable, row.cause_by, row.seen_step) == ("gpu", False, "ana", 60)
+    assert kinds(row) == ["opened", "confirmed"]
+    assert row.attempt.run.health["cause"] == "gpu"
+
+
 def test_a_run_that_ends_ends_its_incidents(attempt) -> None:
     see(attempt, LATE, step=50, second=0)
     lifecycle.end(attempt, NOON)

@@ -1,13 +1,16 @@
 from datetime import UTC, datetime
+from typing import get_args
 
 import pytest
 
 from tests import builders
 from tests.api.asking import Asker, asker
+from webapp.api.schemas import CauseIn
 from webapp.audit.models import Entry, Verb
 from webapp.incidents import lifecycle
 from webapp.incidents.finding import Finding
 from webapp.incidents.models import Incident
+from webapp.incidents.words import CAUSES
 from webapp.projects.models import Role
 from webapp.runs.models import Run
 from webapp.telemetry.models import Metric
@@ -47,8 +50,8 @@ def test_those_that_only_wait_are_told_as_victims(run: Run) -> None:
 
 def test_who_may_read_and_who_may_answer(run: Run) -> None:
     pk = Incident.objects.get().pk
-    for act in ("acknowledge", "close", "comment", "assign"):
-        body = {"comment": {"text": "Seen."}, "assign": {"username": "ed"}}.get(act)
+    for act in ("acknowledge", "close", "comment", "cause", "assign"):
+        body = {"comment": {"text": "Seen."}, "cause": {"cause": "gpu"}, "assign": {"username": "ed"}}.get(act)
         assert Asker("").post(f"/incidents/{pk}/{act}", body).status_code == 401
         assert asker("stranger").post(f"/incidents/{pk}/{act}", body).status_code == 404
         assert asker("vera").post(f"/incidents/{pk}/{act}", body).status_code == 403
@@ -56,12 +59,15 @@ def test_who_may_read_and_who_may_answer(run: Run) -> None:
     assert asker("stranger").get(f"/incidents/{pk}").status_code == 404
     told = asker("vera").get(f"/incidents/{pk}").json()
     assert (told["acknowledged_by"], told["assignee"], told["closed_at"] is None) == ("ed", "ed", False)
-    assert [event["kind"] for event in told["events"]] == ["opened", "acknowledged", "closed", "comment", "assigned"]
+    assert (told["cause"], told["probable"], told["confirmed_by"]) == ("gpu", False, "ed")
+    kinds = ["opened", "acknowledged", "closed", "comment", "confirmed", "assigned"]
+    assert [event["kind"] for event in told["events"]] == kinds
     written = Entry.objects.order_by("pk").values_list("actor_name", "verb", "detail")
     assert list(written) == [
         ("ed", Verb.INCIDENT_SEEN, ""),
         ("ed", Verb.INCIDENT_CLOSED, ""),
         ("ed", Verb.INCIDENT_COMMENTED, ""),
+        ("ed", Verb.INCIDENT_CAUSE, "gpu"),
         ("ed", Verb.INCIDENT_ASSIGNED, "ed"),
     ]
 
@@ -70,6 +76,12 @@ def test_who_is_no_member_is_given_nothing(run: Run) -> None:
     answer = asker("ed").post(f"/incidents/{Incident.objects.get().pk}/assign", {"username": "stranger"})
     assert answer.status_code == 422
     assert answer.json()["message"] == "Nobody of the name stranger is a member of the project."
+
+
+def test_a_cause_that_nobody_knows_is_an_error(run: Run) -> None:
+    pk = Incident.objects.get().pk
+    assert asker("ed").post(f"/incidents/{pk}/cause", {"cause": "ghosts"}).status_code == 422
+    assert get_args(CauseIn.model_fields["cause"].annotation) == CAUSES
 
 
 def test_an_empty_comment_is_an_error(run: Run) -> None:

@@ -17,7 +17,13 @@ from webapp.runs.models import Attempt
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis_client")]
 MAY_READ = ("viewer", "editor", "admin", "superuser")
-ACTS = {"acknowledge": {}, "assign": {"username": "viewer"}, "comment": {"text": "Seen."}, "close": {}}
+ACTS = {
+    "acknowledge": {},
+    "cause": {"cause": "gpu"},
+    "assign": {"username": "viewer"},
+    "comment": {"text": "Seen."},
+    "close": {},
+}
 
 
 @pytest.fixture
@@ -59,7 +65,7 @@ def test_who_may_answer_to_an_incident(people: Team, attempt: Attempt, act: str)
         answer = people.client(kind).post(f"/incidents/{row.pk}/{act}", ACTS[act])
         assert answer.status_code == wanted
     assert [event.kind for event in row.events.all()] == ["opened", {**{a: a for a in ACTS}, "assign": "assigned",
-        "acknowledge": "acknowledged", "close": "closed"}[act]]  # fmt: skip
+        "acknowledge": "acknowledged", "cause": "confirmed", "close": "closed"}[act]]  # fmt: skip
 
 
 def test_viewers_read_and_only_editors_see_the_forms(people: Team, attempt: Attempt) -> None:
@@ -93,7 +99,14 @@ def test_the_timeline_says_who_did_what(people: Team, attempt: Attempt) -> None:
     for act, fields in ACTS.items():
         editor.post(f"{path}{act}", fields)
     text = get(people, path)
-    for said in ("editor acknowledged it", "editor gave it to viewer", "Seen.", "editor closed it", "Found"):
+    for said in (
+        "editor acknowledged it",
+        "editor confirmed the cause: a slow device",
+        "editor gave it to viewer",
+        "Seen.",
+        "editor closed it",
+        "Found",
+    ):
         assert said in text
     assert f"{path}acknowledge" not in get(people, path, "editor")
 
@@ -108,6 +121,18 @@ def test_an_empty_comment_is_refused_in_place(people: Team, attempt: Attempt) ->
     answer = people.client("editor").post(f"/incidents/{incident(attempt).pk}/comment", {"text": "  "})
     assert answer.status_code == 422
     assert "Write something first." in answer.content.decode()
+
+
+def test_a_person_confirms_the_cause_or_another_one(people: Team, attempt: Attempt) -> None:
+    path, editor = f"/incidents/{incident(attempt).pk}/", people.client("editor")
+    assert '<option value="backward" selected>' in get(people, path, "editor")
+    editor.post(f"{path}cause", {"cause": "gpu"})
+    text = get(people, path)
+    assert "Cause: a slow device, as editor confirmed." in text
+    assert "Look at the device&#x27;s clocks" in text
+    answer = editor.post(f"{path}cause", {"cause": "ghosts"}, follow=True)
+    assert "Choose a cause of the list." in answer.content.decode()
+    assert Incident.objects.get().cause == "gpu"
 
 
 def test_an_incident_is_given_to_members_only(people: Team, attempt: Attempt) -> None:

@@ -11,7 +11,7 @@ from ninja import Router
 from webapp.api.auth import person
 from webapp.api.errors import ApiError
 from webapp.api.lookup import run_named
-from webapp.api.schemas import AssignIn, CommentIn, Failure, IncidentOut
+from webapp.api.schemas import AssignIn, CauseIn, CommentIn, Failure, IncidentOut
 from webapp.audit.models import Verb
 from webapp.incidents import lifecycle, queries, words
 from webapp.incidents.audited import note_act
@@ -54,6 +54,15 @@ def close(request: HttpRequest, pk: int) -> dict[str, Any]:
     return show(request, pk)
 
 
+@router.post("/{int:pk}/cause", response={**_ANSWERS, 422: Failure}, summary="Say what the cause is")
+def confirm(request: HttpRequest, pk: int, found: CauseIn) -> dict[str, Any]:
+    """No detector says otherwise after that."""
+    row = _of_editor(request, pk)
+    lifecycle.confirm(row, person(request), found.cause, timezone.now())
+    note_act(request, Verb.INCIDENT_CAUSE, row, detail=found.cause)
+    return show(request, pk)
+
+
 @router.post("/{int:pk}/comment", response={**_ANSWERS, 422: Failure}, summary="Say something about it")
 def comment(request: HttpRequest, pk: int, said: CommentIn) -> dict[str, Any]:
     row = _of_editor(request, pk)
@@ -91,6 +100,7 @@ def shown(row: Incident) -> dict[str, Any]:
         "link": [names.get(end, str(end)) for end in row.link] if row.link else None,
         "cause": row.cause,
         "probable": row.probable,
+        "confirmed_by": row.cause_by or None,
         "severity": row.severity,
         "slowdown": row.slowdown,
         "gpu_hours": row.gpu_hours,

@@ -188,6 +188,7 @@ class IncidentOut(Schema):
     link: list[str] | None
     cause: str
     probable: bool
+    confirmed_by: str | None
     severity: str
     slowdown: float
     gpu_hours: float
@@ -253,6 +254,14 @@ class AssignIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     username: str = ""
+
+
+class CauseIn(BaseModel):
+    """What somebody found to be the cause."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cause: Literal["data", "forward", "backward", "optimizer", "other", "cpu", "gpu", "network", "code"]
 
 
 class SlotOut(Schema):

@@ -31,6 +31,7 @@ class Verb(models.TextChoices):
     INCIDENT_SEEN = "incident.seen", _("acknowledged an incident")
     INCIDENT_ASSIGNED = "incident.assigned", _("assigned an incident")
     INCIDENT_COMMENTED = "incident.commented", _("commented on an incident")
+    INCIDENT_CAUSE = "incident.cause", _("confirmed the cause of an incident")
     INCIDENT_CLOSED = "incident.closed", _("closed an incident")
     PROJECT_MADE = "project.made", _("made a project")
     PROJECT_SET = "project.set", _("changed a project's settings")

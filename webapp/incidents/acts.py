@@ -1,4 +1,4 @@
-"""What editors do with an incident on its page: acknowledge, assign, comment, close."""
+"""What editors do with an incident on its page: acknowledge, confirm its cause, assign, comment, close."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -13,7 +13,7 @@ from webapp.accounts.signed_in import signed_in
 from webapp.audit.models import Verb
 from webapp.incidents import lifecycle, page, queries
 from webapp.incidents.audited import note_act
-from webapp.incidents.forms import AssignForm, CommentForm
+from webapp.incidents.forms import AssignForm, CauseForm, CommentForm
 from webapp.incidents.models import Incident
 from webapp.projects.models import Role
 
@@ -43,6 +43,20 @@ def assign(request: HttpRequest, pk: int) -> HttpResponse:
     elif to != row.assignee:
         lifecycle.assign(row, user, to, timezone.now())
         note_act(request, Verb.INCIDENT_ASSIGNED, row, detail=to.username if to else "")
+    return redirect("incidents:detail", pk)
+
+
+@login_required
+@require_POST
+def confirm(request: HttpRequest, pk: int) -> HttpResponse:
+    """Say what the cause is."""
+    row, user = _of_editor(request, pk)
+    form = CauseForm(request.POST)
+    if form.is_valid():
+        lifecycle.confirm(row, user, form.cleaned_data["cause"], timezone.now())
+        note_act(request, Verb.INCIDENT_CAUSE, row, detail=form.cleaned_data["cause"])
+    else:
+        messages.error(request, _("Choose a cause of the list."))
     return redirect("incidents:detail", pk)
 
 

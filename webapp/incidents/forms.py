@@ -3,6 +3,8 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from webapp.incidents.words import CAUSES, PARTS
+
 LONGEST = 4000
 
 
@@ -15,6 +17,12 @@ class CommentForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "placeholder": _("Write what you found or did.")}),
         error_messages={"required": _("Write something first.")},
     )
+
+
+class CauseForm(forms.Form):
+    """What somebody found to be the cause."""
+
+    cause = forms.ChoiceField(label=_("Cause"), choices=[(cause, PARTS[cause]) for cause in CAUSES])
 
 
 class AssignForm(forms.Form):

@@ -32,7 +32,8 @@ def apply(
     attempt: Attempt, findings: Iterable[Finding], *, kinds: Iterable[str], step: int | None, now: datetime
 ) -> None:
     """Bring the attempt's open incidents of `kinds` in line with what was found at `step`."""
-    opened = {(row.kind, row.subject): row for row in attempt.incidents.filter(closed_at=None, kind__in=list(kinds))}
+    rows = attempt.incidents.select_for_update().filter(closed_at=None, kind__in=list(kinds))
+    opened = {(row.kind, row.subject): row for row in rows}
     changed = False
     for finding in findings:
         row = opened.pop((finding.kind, finding.subject), None) or opened.pop(_before_it_was_placed(finding), None)
@@ -88,6 +89,14 @@ def comment(incident: Incident, user: User, text: str, now: datetime) -> None:
 
 
 @transaction.atomic
+def confirm(incident: Incident, user: User, cause: str, now: datetime) -> None:
+    """A person says what the cause is; no detector says otherwise after that. `cause`: one of `words.CAUSES`."""
+    Incident.objects.filter(pk=incident.pk).update(cause=cause, probable=False, cause_by=user.username)
+    _note(incident, "confirmed", now, actor=user.username, cause=cause)
+    _tell(incident.attempt)
+
+
+@transaction.atomic
 def close(incident: Incident, user: User, now: datetime) -> bool:
     """A person says that it is over. Found again later than `SAME_AGAIN`, it is a new one. False when it was closed."""
     if not _close(incident, now, actor=user.username):
@@ -127,7 +136,7 @@ def _keep_up(row: Incident, finding: Finding, step: int | None, now: datetime) -
     if severity_of(finding) != row.severity and _rank(severity_of(finding)) > _rank(row.severity):
         row.severity = severity_of(finding)
         _note(row, "worse", now, slowdown=finding.slowdown)
-    if finding.cause not in (row.cause, "unknown"):
+    if not row.cause_by and finding.cause not in (row.cause, "unknown"):
         _note(row, "cause", now, cause=finding.cause)
     _write(row, finding, step)
     return before != _shown(row)
@@ -149,7 +158,7 @@ def _lost_slots(finding: Finding, world_size: int) -> float:
 
 
 def _write(row: Incident, finding: Finding, step: int | None) -> None:
-    if finding.cause != "unknown" or not row.cause:
+    if not row.cause_by and (finding.cause != "unknown" or not row.cause):
         row.cause, row.probable = finding.cause, finding.probable
     row.slowdown, row.evidence, row.victims = finding.slowdown, finding.evidence, list(finding.victims)
     row.seen_step = step

@@ -26,7 +26,8 @@ class Incident(models.Model):
     node_rank = models.PositiveIntegerField(null=True)
     link = models.JSONField(null=True)  # [from node rank, to node rank]
     cause = models.CharField(max_length=12)  # data forward backward optimizer other cpu gpu network code unknown
-    probable = models.BooleanField(default=True)  # no second signal confirms the cause
+    probable = models.BooleanField(default=True)  # no second signal and nobody confirms the cause
+    cause_by = models.CharField(max_length=150, blank=True)  # a person, whose word stands; empty: the detectors
     severity = models.CharField(max_length=8, choices=Severity.choices)
     slowdown = models.FloatField(default=0.0)  # 0.2: a step takes 20 % more than it would without it
     gpu_hours = models.FloatField(default=0.0)  # slot time lost to it so far

@@ -8,7 +8,7 @@ from webapp.accounts.models import User
 from webapp.incidents import evidence, lineup, severity, timeline, words
 from webapp.incidents.chart_words import WORDS, title
 from webapp.incidents.cost import cost_of
-from webapp.incidents.forms import CommentForm
+from webapp.incidents.forms import CauseForm, CommentForm
 from webapp.incidents.listing import KINDS
 from webapp.incidents.models import Incident
 from webapp.projects import access
@@ -42,6 +42,7 @@ def whole(row: Incident, user: User, comment: CommentForm) -> dict[str, Any]:
         "can_edit": access.allows(user, project, Role.EDITOR),
         "members": project.members.filter(is_active=True).order_by("username"),
         "comment": comment,
+        "causes": CauseForm(initial={"cause": row.cause}) if words.cause(row) else None,
         "autopsy": row.autopsies.first(),
         "charts": [{"id": name, "title": told, "wide": not at % 2} for at, (name, told) in enumerate(charts)],
         "words": WORDS,

@@ -48,6 +48,11 @@ def _cause(event: IncidentEvent) -> str:
     return _("Cause found: %s") % PARTS.get(cause, cause)
 
 
+def _confirmed(event: IncidentEvent) -> str:
+    cause = str(event.data.get("cause", ""))
+    return _("%(who)s confirmed the cause: %(cause)s") % {"who": event.actor, "cause": PARTS.get(cause, cause)}
+
+
 def _assigned(event: IncidentEvent) -> str:
     to = event.data.get("to")
     if to == event.actor:
@@ -71,6 +76,7 @@ _KINDS: dict[str, tuple[str, str, Callable[[IncidentEvent], str]]] = {
     "reopened": ("s-warn", "warn", lambda _event: _("Back again")),
     "worse": ("s-crit", "crit", _worse),
     "cause": ("s-dot", "acc", _cause),
+    "confirmed": ("s-dot", "acc", _confirmed),
     "placed": ("s-dot", "acc", lambda _event: _("Its place is found")),
     "acknowledged": ("s-dot", "acc", lambda event: _("%s acknowledged it") % event.actor),
     "assigned": ("s-dot", "", _assigned),

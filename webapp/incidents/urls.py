@@ -11,6 +11,7 @@ urlpatterns = [
     path("incidents/<int:pk>/panels", views.panels, name="panels"),
     path("incidents/<int:pk>/acknowledge", acts.acknowledge, name="acknowledge"),
     path("incidents/<int:pk>/assign", acts.assign, name="assign"),
+    path("incidents/<int:pk>/cause", acts.confirm, name="confirm"),
     path("incidents/<int:pk>/comment", acts.comment, name="comment"),
     path("incidents/<int:pk>/close", acts.close, name="close"),
     path("runs/<str:uid>/autopsy", autopsy_views.ask, name="ask"),

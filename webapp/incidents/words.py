@@ -26,6 +26,8 @@ PARTS: dict[str, str | Promise] = {
     "code": _lazy("an uneven split of the work"),
     "unknown": _lazy("several phases"),
 }
+OF_A_STEP = ("data", "forward", "backward", "optimizer", "other")  # causes that are a part of a rank's own step
+CAUSES = tuple(cause for cause in PARTS if cause != "unknown")  # that a person can name
 
 _NEXT: dict[str, str | Promise] = {
     "data": _lazy("Look at this loader's workers, its disk and its cache. More workers or prefetching often help."),
@@ -107,12 +109,14 @@ def ranks_of(row: Incident) -> list[int]:
 
 
 def cause(row: Incident) -> str:
-    """“Probable cause: a slow device.” until a second signal confirms it."""
+    """“Probable cause: a slow device.” until a second signal or a person confirms it."""
     if row.evidence.get("hang") or row.kind in presence_words.SAYS:
         return ""
     if row.cause in ("", "unknown"):
         return _("The cause is not known yet.")
     told = PARTS.get(row.cause, row.cause)
+    if row.cause_by:
+        return _("Cause: %(cause)s, as %(who)s confirmed.") % {"cause": told, "who": row.cause_by}
     return _("Probable cause: %s.") % told if row.probable else _("Cause: %s.") % told
 
 
@@ -129,12 +133,14 @@ def _late(row: Incident) -> str:
         "part": PARTS.get(row.cause, row.cause),
         "step": _step(row),
     }
-    if row.cause in ("cpu", "gpu", "unknown"):
-        text = _("%(who)s needs %(more)s more for a step than its peers since step %(step)s, probably by %(part)s.")
-        if row.cause == "unknown":
-            text = _("%(who)s needs %(more)s more for a step than its peers since step %(step)s, in %(part)s.")
-    else:
+    if row.cause in OF_A_STEP:
         text = _("%(who)s needs %(more)s more for %(part)s than its peers since step %(step)s.")
+    elif row.cause == "unknown":
+        text = _("%(who)s needs %(more)s more for a step than its peers since step %(step)s, in %(part)s.")
+    elif row.probable:
+        text = _("%(who)s needs %(more)s more for a step than its peers since step %(step)s, probably by %(part)s.")
+    else:
+        text = _("%(who)s needs %(more)s more for a step than its peers since step %(step)s, by %(part)s.")
     return _with_cost(row, text % told)
 
 
