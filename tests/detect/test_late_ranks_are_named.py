@@ -92,6 +92,15 @@ def test_all_ranks_of_one_node_make_one_finding_about_the_node() -> None:
     assert (found.subject, found.node_rank, found.rank) == ("node 1", 1, None)
 
 
+def test_ranks_of_one_node_that_are_late_for_different_reasons_are_told_one_by_one() -> None:
+    def change(parts) -> None:
+        parts["backward"][60:, 2] += 0.08
+        parts["data"][60:, 3] += 0.06
+
+    found = stragglers(table(ranks=8, nodes=4, change=change))
+    assert {(f.subject, f.cause) for f in found} == {("rank 2", "backward"), ("rank 3", "data")}
+
+
 def test_an_uneven_split_over_many_ranks_is_structural() -> None:
     def change(parts) -> None:
         parts["backward"][:, ::3] += 0.03  # ranks 0, 3, 6, … on all nodes

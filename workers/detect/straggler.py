@@ -208,14 +208,17 @@ def _whole_nodes(table: Table, late: Excess, columns: list[int], on_gpu: bool) -
     everyone = sorted(column for mine in members.values() for column in mine)
     if sorted(columns) != everyone or len(everyone) == table.ranks.size:
         return []
+    why = {
+        column: cause_of(table, column, _lasting(late, [column]), on_gpu=on_gpu, over=np.nanmedian)
+        for column in columns
+    }
+    if any(len({why[column][0] for column in mine if not why[column][1]}) > 1 for mine in members.values()):
+        return []  # neighbours by chance, each late by a part of its own
     rows = _lasting(late, columns)
     lost = slowdown(table, late, columns, rows)
     found = []
     for node, mine in sorted(members.items()):
-        causes = [
-            cause_of(table, column, _lasting(late, [column]), on_gpu=on_gpu, over=np.nanmedian) for column in mine
-        ]
-        words = [cause for cause, _probable, _parts in causes]
+        words = [why[column][0] for column in mine]
         cause = max(set(words), key=words.count)
         first = min(_since(table, late.hit[:, column]) for column in mine)
         more = float(np.nanmean(late.more[rows][:, mine]))
