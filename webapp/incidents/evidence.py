@@ -88,7 +88,8 @@ class _Evidence:
     def panel(self, name: str) -> Panel:
         kind, _colon, part = name.partition(":")
         makers: dict[str, Callable[[], Panel]] = {
-            "own": lambda: charts.against_others(self._series(part), self._subject(), part),
+            "own": lambda: self._against_others(part),
+            "heat": lambda: self._heat(name, part),
             "parts": lambda: charts.parts_of(self._parts(), self._subject()),
             "parts_before": lambda: charts.parts_now(self._parts(), self._usual(), self.row.opened_step),
             "before": self._before,
@@ -96,6 +97,15 @@ class _Evidence:
             "links": self._links,
         }
         return makers[kind]() if kind in makers else self._of_run(name)
+
+    def _against_others(self, part: str) -> Panel:
+        return charts.against_others(self._series(part), self._subject(), part)
+
+    def _heat(self, name: str, part: str) -> Panel:
+        """Of a rank or node it says how late that is since the onset; the steps before hide it from the run's words."""
+        panel = self._of_run(name)
+        late = self.row.kind == "straggler" and self._subject().ranks
+        return {**panel, "finding": self._against_others(part)["finding"]} if late else panel
 
     def _before(self) -> Panel:
         step = self.reader.series(STEP, self.lo, self.hi)
