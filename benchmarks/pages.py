@@ -82,18 +82,19 @@ def report(made: Product, scale: float, minutes: float) -> None:
 
 
 def filled(made: Product, scale: float) -> dict[str, str]:
-    """Ids of the big runs, made unless they are there already."""
-    kept = made.home / "filled.json"
-    if not kept.exists():
-        most = {
-            "million_steps": ["--steps", str(max(256, int(1_000_000 * scale))), "--ranks", "8"],
-            "1024_ranks": ["--steps", str(max(256, int(20_000 * scale))), "--ranks", "1024"],
-            "12000_keys": ["--keys", str(max(60, int(12_000 * scale)))],
-        }
-        _fill(made, "runs", ["--runs", str(max(50, int(50_000 * scale)))])
-        kept.write_text(json.dumps({name: _fill(made, name, options).split()[-1] for name, options in most.items()}))
-    found: dict[str, str] = json.loads(kept.read_text())
-    return found
+    """Ids of the big runs; what is not there yet is made."""
+    note = made.home / "filled.json"
+    found: dict[str, str] = json.loads(note.read_text()) if note.exists() else {}
+    most = {
+        "runs": ["--runs", str(max(50, int(50_000 * scale)))],
+        "million_steps": ["--steps", str(max(256, int(1_000_000 * scale))), "--ranks", "8"],
+        "1024_ranks": ["--steps", str(max(256, int(20_000 * scale))), "--ranks", "1024"],
+        "12000_keys": ["--keys", str(max(60, int(12_000 * scale)))],
+    }
+    for name in (name for name in most if name not in found):
+        found[name] = _fill(made, name, most[name])
+        note.write_text(json.dumps(found))
+    return {name: found[name] for name in most if name != "runs"}
 
 
 def _fill(made: Product, what: str, options: list[str]) -> str:
@@ -101,7 +102,7 @@ def _fill(made: Product, what: str, options: list[str]) -> str:
     began = time.monotonic()
     done = subprocess.run(command, cwd=REPO, stdout=subprocess.PIPE, text=True, check=True)
     print(f"filled {what} in {time.monotonic() - began:.0f} s", flush=True)
-    return done.stdout
+    return done.stdout.strip()
 
 
 if __name__ == "__main__":
