@@ -155,6 +155,12 @@ ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
 ACCOUNT_SESSION_REMEMBER = True
 ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 MFA_ADAPTER = "webapp.accounts.adapter.MfaAdapter"
+MFA_FORMS = {
+    "authenticate": "webapp.accounts.second_factor_forms.Code",
+    "reauthenticate": "webapp.accounts.second_factor_forms.CodeAgain",
+    "authenticate_webauthn": "webapp.accounts.second_factor_forms.Key",
+    "reauthenticate_webauthn": "webapp.accounts.second_factor_forms.KeyAgain",
+}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_ISSUER = "Paceline"
 MFA_TOTP_TOLERANCE = 1  # the code before and after, for clocks that are a little off
@@ -192,7 +198,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "timeout": 20,
         "init_command": (
             "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=20000;"
-            "PRAGMA mmap_size=134217728; PRAGMA journal_size_limit=67108864;"
+            "PRAGMA mmap_size=134217728; PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-32768; PRAGMA wal_autocheckpoint=4000;"
         ),
     }
 else:

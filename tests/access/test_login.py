@@ -111,6 +111,20 @@ def test_two_factor_asks_for_a_code_and_keeps_its_key_encrypted(ana: User) -> No
     assert is_in(client)
 
 
+def test_too_many_wrong_codes_are_written_down_once_and_the_right_one_is_refused(ana: User) -> None:
+    secret = generate_totp_secret()
+    TOTP.activate(ana, secret)
+    client = Client()
+    log_in(client)
+    right = format_hotp_value(hotp_value(secret, next(yield_hotp_counters_from_time())))
+    for code in (*["no"] * 5, right, right):
+        answer = client.post("/accounts/2fa/authenticate/", {"code": code})
+    assert "Wait five minutes" in answer.content.decode()
+    assert not is_in(client)
+    told = Entry.objects.filter(detail="second factor").order_by("pk").values_list("actor_name", "verb")
+    assert list(told) == [("ana", Verb.LOGIN_FAILED)] * 5 + [("ana", Verb.LOGIN_REFUSED)]
+
+
 def test_second_factors_are_in_the_audit_log(ana: User, django_capture_on_commit_callbacks: Any) -> None:
     client = Client()
     log_in(client)

@@ -1,19 +1,18 @@
 """How allauth behaves here: sign-up by invitation only, and logins in the audit log."""
 
-from hashlib import sha256
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
-from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from webapp.accounts.models import User
-from webapp.audit.log import client_address, note
+from webapp.accounts.refused import TOO_MANY, note_refused
+from webapp.audit.log import note
 from webapp.audit.models import Verb
 from webapp.invitations import lifecycle, pending
 from webapp.invitations.models import Invitation
@@ -29,7 +28,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             ("username_password_mismatch", "email_password_mismatch", "username_email_password_mismatch"),
             _("This name and password do not go together. Check both and try again."),
         ),
-        "too_many_login_attempts": _("Too many failed logins. Wait five minutes, then try again."),
+        TOO_MANY: _("Too many failed logins. Wait five minutes, then try again."),
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
@@ -46,7 +45,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         try:
             super().pre_authenticate(request, **credentials)
         except ValidationError:
-            _note_refused(request, _login(credentials))
+            note_refused(request, _login(credentials))
             raise
 
     def post_login(self, request: HttpRequest, user: User, **told: Any) -> HttpResponse:
@@ -88,13 +87,6 @@ class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
 def _login(credentials: dict[str, Any]) -> str:
     return str(credentials.get("username") or credentials.get("email") or "")
-
-
-def _note_refused(request: HttpRequest, login: str) -> None:
-    """Once in five minutes for each login and address: who goes on trying does not fill the log."""
-    key = sha256(f"{login}@{client_address(request)}".encode()).hexdigest()
-    if cache.add(f"login-refused:{key}", True, 300):
-        note(request, Verb.LOGIN_REFUSED, name=login)
 
 
 def _invitation(request: HttpRequest, sociallogin: Any) -> Invitation | None:

@@ -7,6 +7,7 @@ from allauth.mfa.models import Authenticator
 from django.http import HttpRequest
 
 from webapp.accounts.models import User
+from webapp.accounts.refused import SECOND_FACTOR
 from webapp.audit.log import note
 from webapp.audit.models import Verb
 
@@ -32,7 +33,7 @@ def _removed(request: HttpRequest, user: User, authenticator: Authenticator, **_
 
 
 def _failed(request: HttpRequest, user: User, **_: Any) -> None:
-    note(request, Verb.LOGIN_FAILED, name=user.get_username(), detail="second factor")
+    note(request, Verb.LOGIN_FAILED, name=user.get_username(), detail=SECOND_FACTOR)
 
 
 def _name(authenticator: Authenticator) -> str:
