@@ -252,7 +252,7 @@ MEDIA_ROOT = HOME_DIR / "media"
 ARTIFACT_LIMIT_MB = env.int("ARTIFACT_LIMIT_MB", default=5_120)
 ARTIFACT_BUCKET = env.str("ARTIFACT_BUCKET", default="")
 _BUCKET = {
-    "BACKEND": "storages.backends.s3.S3Storage",
+    "BACKEND": "webapp.artifacts.bucket.Bucket",
     "OPTIONS": {
         "bucket_name": ARTIFACT_BUCKET,
         "location": env.str("ARTIFACT_PREFIX", default=""),
@@ -260,8 +260,6 @@ _BUCKET = {
         "region_name": env.str("ARTIFACT_REGION", default="") or None,
         "access_key": env.str("ARTIFACT_ACCESS_KEY", default="") or None,
         "secret_key": env.str("ARTIFACT_SECRET_KEY", default="") or None,
-        "default_acl": None,
-        "file_overwrite": False,
     },
 }
 _FOLDER = {

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from trainer_agent.wire import names
 from webapp.artifacts import lifecycle as artifacts
+from webapp.artifacts.store import StoreFailed
 from webapp.history.models import ConfigValue, MetricValue
 from webapp.history.search import UNDO_FOR
 from webapp.provenance.record import forget_unused
@@ -28,7 +29,7 @@ def remove_deleted() -> None:
     held = Exists(parts.exclude(node=None))
     for run in Run.objects.filter(deleted_at__lte=timezone.now() - UNDO_FOR).annotate(held=held):
         lifecycle.purge(run)
-        if not run.held and _series_gone(run) and artifacts.remove_some(run):
+        if not run.held and _series_gone(run) and _artifacts_gone(run):
             _drop_streams(run)
             run.delete()
             forget_unused()
@@ -53,6 +54,14 @@ def _series_gone(run: Run) -> bool:
         else:
             return False
     return True
+
+
+def _artifacts_gone(run: Run) -> bool:
+    try:
+        return artifacts.remove_some(run)
+    except StoreFailed:
+        log.warning("run %s keeps its files until their store answers", run.uid)
+        return False
 
 
 def _drop_streams(run: Run) -> None:

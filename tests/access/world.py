@@ -13,6 +13,7 @@ from tests.incidents.found import incident
 from webapp.accounts.models import ApiToken, User
 from webapp.alerts import channels
 from webapp.alerts.models import Rule, Silence
+from webapp.artifacts import store
 from webapp.artifacts.models import Artifact
 from webapp.exports.models import Export
 from webapp.history.models import SavedView
@@ -64,7 +65,7 @@ def build() -> dict[str, Any]:
         "comment": notes.comment(attempt.run, admin, "said").pk,
         "shared": shared,
         "incident": found.pk,
-        "artifact": Artifact.objects.create(run=attempt.run, name="best.pt", kind="kept", size=0, content="none").pk,
+        "artifact": _artifact(attempt.run),
         "artifact_name": "best.pt",
         "autopsy": Autopsy.objects.create(attempt=attempt, asked_by="admin").pk,
         "rule": Rule.objects.create(project=project, name="a rule", kind="metric", metric="loss", threshold=1.0).pk,
@@ -81,6 +82,11 @@ def build() -> dict[str, Any]:
         **_sweep(project, admin),
         **_report(project, admin, attempt.run.uid),
     }
+
+
+def _artifact(run: Run) -> int:
+    content = store.put("content", ContentFile(b""))
+    return Artifact.objects.create(run=run, name="best.pt", kind="kept", size=0, content=content).pk
 
 
 def _channel(project: Any) -> int:

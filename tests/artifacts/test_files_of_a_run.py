@@ -11,6 +11,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from tests import builders
+from tests.agent.small_disk import mounted
 from tests.api.asking import asker, body
 from webapp.accounts.models import ApiToken, User
 from webapp.artifacts import lifecycle
@@ -63,6 +64,7 @@ def test_a_download_is_a_file_to_save_even_when_it_is_a_page(run: Run) -> None:
     answer = client.get(f"/runs/{run.uid}/artifacts/{Artifact.objects.get().pk}")
     assert answer["Content-Disposition"] == 'attachment; filename="x.html"'
     assert (answer["Content-Type"], answer["X-Content-Type-Options"]) == ("application/octet-stream", "nosniff")
+    assert body(answer) == b"<script>alert(1)</script>"
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a//b", "a/../b", "a\\b", "x\n", "n" * 256, "."])
@@ -85,6 +87,13 @@ def test_what_is_too_large_is_refused_with_the_limit(run: Run, folder: Path, set
     refused = upload(run, "a")
     assert (refused.status_code, list(refused.json()["fields"])) == (422, ["file"])
     assert contents(folder) == []
+
+
+def test_a_full_disk_is_told_and_keeps_no_part(run: Run, folder: Path) -> None:
+    with mounted(folder, "1m"):
+        refused = upload(run, "a", bytes(2 * 1024 * 1024))
+        assert (refused.status_code, "is full" in refused.json()["message"]) == (503, True)
+        assert (contents(folder), Artifact.objects.count()) == ([], 0)
 
 
 def test_a_file_that_stays_is_only_noted(run: Run, folder: Path) -> None:
@@ -122,6 +131,6 @@ def test_files_go_with_their_run_some_at_a_time(run: Run, folder: Path) -> None:
 
 def test_a_bucket_can_take_the_place_of_the_folder(settings: Settings) -> None:
     options = {"bucket_name": "runs", "endpoint_url": "http://127.0.0.1:9", "access_key": "a", "secret_key": "s"}
-    bucket = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+    bucket = {"BACKEND": "webapp.artifacts.bucket.Bucket", "OPTIONS": options}
     settings.STORAGES = {**settings.STORAGES, "artifacts": bucket}
     assert getattr(storages["artifacts"], "bucket").name == "runs"  # noqa: B009

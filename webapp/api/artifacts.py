@@ -22,7 +22,7 @@ from webapp.projects.models import Role
 from webapp.runs.models import Run
 
 router = Router(tags=["artifacts"])
-_REFUSALS = {403: Failure, 404: Failure, 422: Failure}
+_REFUSALS = {403: Failure, 404: Failure, 422: Failure, 503: Failure}
 
 
 class ArtifactOut(Schema):
@@ -85,7 +85,9 @@ def add_path(request: HttpRequest, run_id: str, asked: PathIn) -> Status[dict[st
     return _added(request, run, made)
 
 
-@router.get("/{run_id}/artifacts/{path:name}", response={200: None, 404: Failure}, summary="Download a file")
+@router.get(
+    "/{run_id}/artifacts/{path:name}", response={200: None, 404: Failure, 503: Failure}, summary="Download a file"
+)
 def read(request: HttpRequest, run_id: str, name: str) -> HttpResponseBase:
     artifact = _artifact(run_named(request, run_id), name)
     if not artifact.is_kept:
@@ -95,7 +97,9 @@ def read(request: HttpRequest, run_id: str, name: str) -> HttpResponseBase:
 
 
 @router.delete(
-    "/{run_id}/artifacts/{path:name}", response={204: None, 403: Failure, 404: Failure}, summary="Delete a file"
+    "/{run_id}/artifacts/{path:name}",
+    response={204: None, 403: Failure, 404: Failure, 503: Failure},
+    summary="Delete a file",
 )
 def delete(request: HttpRequest, run_id: str, name: str) -> Status[None]:
     """For good; a file that stays on its node stays."""

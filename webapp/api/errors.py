@@ -6,6 +6,7 @@ Http404             not_found, for what does not exist and for what the caller m
 PermissionDenied    forbidden, for members whose role is too small
 WrongState          conflict, the act does not fit the run's state
 OperationalError    unavailable, the database is locked or away: try again
+StoreFailed         unavailable, the storage of files is away; not_found, it does not have this one
 anything else       internal, logged with the request's path
 """
 
@@ -23,6 +24,7 @@ from ninja.errors import HttpError, ValidationError
 from pydantic import ValidationError as SpecError
 
 from webapp import database_busy
+from webapp.artifacts.store import StoreFailed
 from webapp.runs.state import WrongState
 
 log = logging.getLogger(__name__)
@@ -59,6 +61,7 @@ def register(api: NinjaAPI) -> None:
     api.add_exception_handler(WrongState, _conflict)
     api.add_exception_handler(Http404, _not_found)
     api.add_exception_handler(PermissionDenied, _forbidden)
+    api.add_exception_handler(StoreFailed, _store_failed)
     api.add_exception_handler(HttpError, _http_error)
     api.add_exception_handler(ValidationError, _wrong_request)
     api.add_exception_handler(SpecError, _wrong_spec)
@@ -111,6 +114,10 @@ def _not_found(_request: HttpRequest, error: Any) -> HttpResponse:
 def _forbidden(_request: HttpRequest, error: Any) -> HttpResponse:
     sentence = str(error)
     return answer(403, sentence[:1].upper() + sentence[1:] + "." if sentence else _("Your role may not do this."))
+
+
+def _store_failed(_request: HttpRequest, error: Any) -> HttpResponse:
+    return answer(error.status, str(error))
 
 
 def _http_error(_request: HttpRequest, error: Any) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""The only writer of artifacts. The row is the truth: a content without a row is removed, never the other way round."""
+"""The only writer of artifacts. A row is there as long as its content: made after it, removed after it."""
 
 import hashlib
 import secrets
@@ -9,7 +9,8 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from webapp.accounts.models import User
-from webapp.artifacts.models import Artifact, Kind, where_kept
+from webapp.artifacts import store
+from webapp.artifacts.models import Artifact, Kind
 from webapp.artifacts.names import Refused, checked_name, checked_path, checked_sha256
 from webapp.runs.models import Run
 
@@ -17,19 +18,19 @@ _BITE = 20  # contents removed at once
 
 
 def keep(run: Run, name: str, sent: "File[bytes]", who: User, *, replace: bool = False) -> Artifact:
-    """Put a file into the storage. Refused when it is too large, or when there is one of its name already."""
+    """Put a file into the store. Refused when it is too large or its name is taken, StoreFailed."""
     name, size = checked_name(name or sent.name or ""), sent.size or 0
     limit = settings.ARTIFACT_LIMIT_MB
     if size > limit * 1024 * 1024:
         raise Refused("file", _("The file is larger than %(limit)s MB, the limit of this server.") % {"limit": limit})
     _refuse_taken(run, name, replace)
     sha256 = _hash_of(sent)
-    content = where_kept().save(f"{run.uid}/{secrets.token_hex(16)}", sent)
+    content = store.put(f"{run.uid}/{secrets.token_hex(16)}", sent)
     try:
         made = Artifact(run=run, name=name, kind=Kind.KEPT, size=size, sha256=sha256, content=content, added_by=who)
         return _put(made, replace)
     except BaseException:
-        where_kept().delete(content)
+        store.forget(content)
         raise
 
 
@@ -45,11 +46,10 @@ def note_path(
 
 
 def remove(artifact: Artifact) -> None:
-    """The row, then its content. A file that stays on its node is not touched."""
-    content = artifact.content
+    """The content, then its row, which stays with StoreFailed. A file that stays on its node is not touched."""
+    if artifact.content:
+        store.remove(artifact.content)
     artifact.delete()
-    if content:
-        where_kept().delete(content)
 
 
 def remove_some(run: Run) -> bool:
@@ -72,7 +72,7 @@ def _put(made: Artifact, replace: bool) -> Artifact:
     except IntegrityError:
         raise _taken(made.name) from None
     if old:
-        where_kept().delete(old)
+        store.forget(old)
     return made
 
 

@@ -1,7 +1,6 @@
 """Files that belong to a run: kept by the server, or noted where they lie. Written by `lifecycle.py` only."""
 
 from django.conf import settings
-from django.core.files.storage import Storage, storages
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -14,11 +13,6 @@ class Kind(models.TextChoices):
     PATH = "path", _("stays on its node")
 
 
-def where_kept() -> Storage:
-    """The folder or bucket of the settings."""
-    return storages["artifacts"]
-
-
 class Artifact(models.Model):
     """One file. `name` is a path of its own inside the run, such as `checkpoints/best.pt`."""
 
@@ -27,7 +21,7 @@ class Artifact(models.Model):
     kind = models.CharField(max_length=4, choices=Kind.choices)
     size = models.BigIntegerField()
     sha256 = models.CharField(max_length=64)
-    content = models.CharField(max_length=200, blank=True)  # of one that is kept: its name in the storage
+    content = models.CharField(max_length=200, blank=True)  # of one that is kept: its name in the store
     path = models.CharField(max_length=1000, blank=True)  # of one that stays
     node = models.CharField(max_length=120, blank=True)  # and the machine that said so
     added_at = models.DateTimeField(default=timezone.now)

@@ -14,6 +14,7 @@ from webapp.accounts.signed_in import signed_in
 from webapp.artifacts import download, lifecycle
 from webapp.artifacts.models import Artifact
 from webapp.artifacts.names import Refused
+from webapp.artifacts.store import StoreFailed
 from webapp.audit.log import note
 from webapp.audit.models import Verb
 from webapp.projects import access
@@ -50,8 +51,8 @@ def add(request: HttpRequest, uid: str) -> HttpResponse:
         if sent is None:
             raise Refused("file", _("Choose a file first."))
         made = lifecycle.keep(run, request.POST.get("name", ""), sent, user, replace="replace" in request.POST)
-    except Refused as refused:
-        messages.error(request, str(refused))
+    except (Refused, StoreFailed) as problem:
+        messages.error(request, str(problem))
     else:
         note(request, Verb.ARTIFACT_ADDED, made, run.project, detail=run.uid)
         messages.success(request, _("“%s” is added.") % made.name)
@@ -65,7 +66,11 @@ def content(request: HttpRequest, uid: str, pk: int) -> HttpResponseBase:
     artifact = _artifact(run_for(signed_in(request), uid, Role.VIEWER), pk)
     if not artifact.is_kept:
         raise Http404
-    return download.answer(request, artifact)
+    try:
+        return download.answer(request, artifact)
+    except StoreFailed as failed:
+        told = {"code": failed.status, "text": str(failed)}
+        return render(request, "artifacts/failed.html", told, status=failed.status)
 
 
 @login_required
@@ -74,9 +79,13 @@ def delete(request: HttpRequest, uid: str, pk: int) -> HttpResponse:
     """For good; a file that stays on its node stays."""
     run = run_for(signed_in(request), uid, Role.EDITOR)
     artifact = _artifact(run, pk)
-    lifecycle.remove(artifact)
-    note(request, Verb.ARTIFACT_REMOVED, artifact, run.project, detail=run.uid)
-    messages.success(request, _("“%s” is deleted.") % artifact.name)
+    try:
+        lifecycle.remove(artifact)
+    except StoreFailed as failed:
+        messages.error(request, str(failed))
+    else:
+        note(request, Verb.ARTIFACT_REMOVED, artifact, run.project, detail=run.uid)
+        messages.success(request, _("“%s” is deleted.") % artifact.name)
     return _back(run)
 
 
