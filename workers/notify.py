@@ -127,7 +127,7 @@ def _letter(row: Delivery) -> Letter | Result:
     except SecretUnreadable as error:
         return Result(ok=False, error=str(error), hopeless=True)
     languages = queries.languages_of(address.split(",")) if channel.kind == Channel.Kind.EMAIL else {}
-    return Letter(channel.kind, address, secret, row.pk, row.message, languages)
+    return Letter(channel.kind, address, secret, row.pk, row.message, languages, frozenset(row.reached))
 
 
 def _sent(letter: Letter | Result) -> Result:

@@ -45,9 +45,11 @@ def http_sink() -> Iterator[Posts]:
 
 @dataclass
 class Mails:
-    """Envelopes and texts that came. A recipient that begins with `refused` is refused."""
+    """Envelopes and texts that came. A recipient that begins with `refused` is refused; `answers` to a text are given
+    once each, the last for ever, and an empty one hangs up."""
 
     port: int = 0
+    answers: list[str] = field(default_factory=lambda: ["250 taken"])
     to: list[list[str]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
 
@@ -68,10 +70,15 @@ def smtp_sink() -> Iterator[Mails]:
                     self._say("550 nobody here" if refused else "250 ok")
                 elif word == "DATA":
                     self._say("354 go on")
-                    mails.texts.append("".join(iter(lambda: self.rfile.readline().decode(), ".\r\n")))
-                    mails.to.append(to)
+                    text = "".join(iter(lambda: self.rfile.readline().decode(), ".\r\n"))
+                    answer = mails.answers.pop(0) if len(mails.answers) > 1 else mails.answers[0]
+                    if not answer:
+                        return
+                    if answer.startswith("250"):
+                        mails.texts.append(text)
+                        mails.to.append(to)
                     to = []
-                    self._say("250 taken")
+                    self._say(answer)
                 elif word == "QUIT":
                     self._say("221 bye")
                     return

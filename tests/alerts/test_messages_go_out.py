@@ -118,6 +118,24 @@ def test_an_e_mail_is_in_the_language_that_its_reader_has_chosen(project: Projec
     assert "um teste" in mails.texts[1]
 
 
+@pytest.mark.parametrize("trouble", ["451 later", ""])
+def test_a_mail_server_that_fails_between_languages_sends_nothing_twice(
+    project: Project, mails: Mails, trouble: str
+) -> None:
+    bia = builders.user("bia", email="bia@example.org", language="pt-br")
+    mails.answers = ["250 taken", trouble, trouble, "250 taken"]
+    row = tried(project, "email", "ana@example.org,bia@example.org,cleo@example.org")
+    assert (row.state, mails.to) == (State.WAITING, [["ana@example.org", "cleo@example.org"]])
+    assert "example.org" not in str(row.reached)
+    assert again(row).state == State.WAITING
+    bia.language = "en"  # has changed her mind between two tries
+    bia.save()
+    row = again(row)
+    assert (row.state, row.error, row.tries) == (State.SENT, "", 3)
+    assert mails.to[1:] == [["bia@example.org"]]
+    assert again(row).tries == 3
+
+
 def test_e_mail_that_cannot_arrive_says_why(project: Project, mails: Mails, settings: LazySettings) -> None:
     row = tried(project, "email", "refused@example.org")
     assert (row.state, row.error) == (State.FAILED, "550 nobody here")

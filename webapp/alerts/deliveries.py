@@ -66,12 +66,12 @@ def note(rows: Iterable[tuple[Delivery, Result]], now: datetime) -> None:
     """How each went: sent, to be tried again later, or given up."""
     for row, result in rows:
         wait = None if result.ok or result.hopeless else wait_after(row.tries)
-        row.status, row.error = result.status, result.error[:300]
+        row.status, row.error, row.reached = result.status, result.error[:300], sorted({*row.reached, *result.reached})
         if wait is not None:
             row.state, row.next_at = Delivery.State.WAITING, now + wait
         else:
             row.state, row.ended_at = Delivery.State.SENT if result.ok else Delivery.State.FAILED, now
-        row.save(update_fields=["state", "status", "error", "next_at", "ended_at"])
+        row.save(update_fields=["state", "status", "error", "reached", "next_at", "ended_at"])
 
 
 def wait_after(tries: int) -> timedelta | None:

@@ -177,6 +177,7 @@ class Delivery(models.Model):
     ended_at = models.DateTimeField(null=True)
     status = models.PositiveIntegerField(null=True)  # of the HTTP answer
     error = models.CharField(max_length=300, blank=True)
+    reached = models.JSONField(default=list)  # marks of readers of e-mail who have it: a retry goes to the others
 
     class Meta:
         ordering = ["-pk"]

@@ -13,7 +13,7 @@ from django.core.mail import EmailMessage, get_connection
 from django.utils.translation import gettext as _
 
 from webapp.alerts.outgoing.post import post
-from webapp.alerts.outgoing.result import Result
+from webapp.alerts.outgoing.result import Result, mark
 
 SIGNATURE = "Paceline-Signature"
 
@@ -28,6 +28,7 @@ class Letter:
     delivery: int
     message: dict[str, Any]
     languages: dict[str, str] = field(default_factory=dict, repr=False)  # of readers of e-mail who have chosen one
+    reached: frozenset[str] = frozenset()  # marks of readers of e-mail who have it from an earlier try
 
 
 def send(letter: Letter) -> Result:
@@ -55,24 +56,26 @@ def _slack(letter: Letter) -> Result:
 def _email(letter: Letter) -> Result:
     if not settings.EMAIL_URL:
         return Result(ok=False, error=_("This server has no EMAIL_URL, so it cannot send e-mail."), hopeless=True)
-    groups, refused = _by_language(letter), []
+    reached, refused = letter.reached, []
     try:
         with get_connection() as connection:
-            for said, readers in groups:
+            for said, readers in _by_language(letter):
                 try:
                     EmailMessage(said["subject"], said["text"], to=readers, connection=connection).send()
+                    reached |= {mark(one) for one in readers}
                 except smtplib.SMTPRecipientsRefused as error:  # all of these; the others still get theirs
                     refused.append(_refusals(error))
     except (smtplib.SMTPException, OSError) as error:
-        return Result(ok=False, error=str(error) or type(error).__name__)
-    nobody = len(refused) == len(groups)
-    return Result(ok=False, error="; ".join(refused), hopeless=True) if nobody else Result(ok=True)
+        return Result(ok=False, error=str(error) or type(error).__name__, reached=reached)
+    return Result(ok=True, reached=reached) if reached else Result(ok=False, error="; ".join(refused), hopeless=True)
 
 
 def _by_language(letter: Letter) -> list[tuple[dict[str, Any], list[str]]]:
-    """A message for each language, with its readers; who has chosen none reads the channel's own."""
+    """A message for each language, with those who have not read it; who has chosen none reads the channel's own."""
     readers: dict[str, list[str]] = {}
     for address in letter.address.split(","):
+        if mark(address) in letter.reached:
+            continue
         readers.setdefault(letter.languages.get(address.strip().lower(), ""), []).append(address)
     translated = letter.message.get("in", {})
     return [(translated.get(language, letter.message), to) for language, to in readers.items()]
