@@ -3,6 +3,9 @@
 Of each step it adds by how much the rank was late, in units of its noise, but of no less than 5 % of the step: at most
 3 units, less one. A step or three of evaluation, saving or collection come to half of what is asked for. What a rank
 does now and then is taken back by the steps in between; lateness below one unit never adds up.
+
+A little lateness is hidden by the noise of all parts of a step together, not by that of the one part in which it is: so
+the same is done for each part by itself, whose least unit is smaller and which is asked for more.
 """
 
 import numpy as np
@@ -12,8 +15,8 @@ from workers.detect.excess import SHARE, Excess
 from workers.detect.table import Bools, Floats
 
 MOST, SLACK, ENOUGH = 3.0, 1.0, 11.5  # units
-LITTLE, ENOUGH_LITTLE = 0.025, 16.0  # of the step; units: of one part, whose noise is smaller, less is worth a word
-NOW = 10  # steps
+LITTLE, ENOUGH_LITTLE = 0.025, 16.0  # of the step, in one part; units
+NOW = 10  # steps in whose middle all of a rank's own work must be longer too, not one part instead of another
 NEWEST, LATE = 5, 4  # steps, and how many of them must be late: what is over is not told any more
 _TO_SIGMA = 1.4826
 
