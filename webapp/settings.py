@@ -198,7 +198,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "timeout": 20,
         "init_command": (
             "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=20000;"
-            "PRAGMA mmap_size=134217728; PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-32768; PRAGMA wal_autocheckpoint=4000;"
+            "PRAGMA mmap_size=134217728; PRAGMA journal_size_limit=67108864;"
         ),
     }
 else:
