@@ -168,4 +168,4 @@ class _Reader:
 
     def values(self, kind: int, shape: tuple[int, int]) -> Floats:
         flat = self.take(_WIDTH[kind], shape[0] * shape[1]).reshape(shape).T
-        return flat / _MICRO if kind == _US else flat.astype(np.float64)
+        return np.divide(flat, _MICRO, dtype=np.float64) if kind == _US else flat.astype(np.float64)

@@ -17,11 +17,11 @@ def middle(block: Block) -> Block:
     The column's number is how many ranks there are.
     """
     rolled, present = block.rolled, block.present
-    some = present.any(axis=1, keepdims=True)
+    some = np.asarray(present.any(axis=1, keepdims=True))
     more = None
     if rolled is not None:
         counts = rolled.counts.sum(axis=1, keepdims=True)
-        bad = (rolled.bad & present).any(axis=1, keepdims=True)
+        bad = np.asarray((rolled.bad & present).any(axis=1, keepdims=True))
         more = Rolled(_median(rolled.mins, block), _median(rolled.maxs, block), counts, bad)
     return Block(block.index, np.array([block.columns.size]), _median(block.values, block), some, more)
 
