@@ -19,7 +19,7 @@ from workers.recent import WINDOW, first_judged, like
 
 EVERY_S = 0.1
 AGAIN_S = 1.0  # after a word to the watch; a rank may be late in every other step
-_SHARE = 20  # of many ranks a look takes longer and comes more seldom: a twentieth of the time
+_SHARE = 40  # of many ranks a look takes longer and comes more seldom: a fortieth of the time
 
 
 class Behind:
@@ -52,9 +52,9 @@ class Behind:
         return set(table.ranks[enough_to_name(excess(table))].tolist())
 
     def _table(self, names: Sequence[str] = ()) -> Table:
-        step = self.window.series(STEP)
+        step = self.window.series(STEP, WINDOW)
         ranks = np.array(step.columns, dtype=np.int64)
-        exposed = like(step, self.window.series(EXPOSED))
-        parts = {name: like(step, self.window.series(f"phase/{name}")) for name in names}
+        exposed = like(step, self.window.series(EXPOSED, WINDOW))
+        parts = {name: like(step, self.window.series(f"phase/{name}", WINDOW)) for name in names}
         whole = Table(step.index, ranks, np.zeros_like(ranks), step.values, exposed, parts)
-        return whole.rows(whole.told & (step.index >= first_judged(self.attempt))).newest(WINDOW)
+        return whole.rows(whole.told & (step.index >= first_judged(self.attempt)))

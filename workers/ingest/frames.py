@@ -16,7 +16,7 @@ from webapp.telemetry.onset import ranked_lately
 from webapp.telemetry.panel_lines import Draw, Panel
 from webapp.telemetry.points import BUSBW, LOCAL, STEP, TRANSFER, WAIT
 from webapp.telemetry.read import Series
-from webapp.telemetry.spread import late_rank, middle_of, noise_of
+from webapp.telemetry.spread import Rank, late_rank, middle_of, noise_of
 from webapp.telemetry.units import is_of_link, is_of_nodes
 from workers.ingest.window import STEPS, WAIT_S, Fresh, Window
 from workers.ingest.young import Young
@@ -26,7 +26,7 @@ HOLES_EVERY_S = 1.0
 QUIET_HOLES_EVERY_S = 5.0
 MOST_CELLS = 6_000  # of all heatmaps of one frame; a page reads by itself what a frame lacks
 _LOOK_EVERY_S = 0.05  # for steps that wait for a rank, while nothing comes in
-_SHARE = 10  # frames of many ranks cost more and come more seldom: a tenth of the time for each kind
+_SHARE = 20  # frames of many ranks cost more and come more seldom: a twentieth of the time for each kind
 _WORST_EVERY_S = 5.0  # so that equal ranks do not take turns
 _HEATS = ("local", "step", "backward", "forward", "data", "exposed_comm", "optimizer", "other", "comm_total")
 
@@ -40,6 +40,7 @@ class Frames:
         self._next = 0.0
         self._look_at = 0.0
         self._worst: list[int] = []
+        self._lately: dict[str, tuple[list[Rank], float, float]] = {}  # of heatmaps, for as long as `_worst` stays
         self._worst_until = 0.0
         self._log_ends: dict[int, int] = {}
         self._holes: list[dict[str, Any]] = []  # as the last frame told them
@@ -130,6 +131,7 @@ class Frames:
         if now >= self._worst_until or (late is not None and self._worst[:1] != [late.rank]):
             self._worst = [rank.rank for rank in ranks[: panels.MOST_WORST]]
             self._worst_until = now + _WORST_EVERY_S
+            self._lately.clear()
         made = {
             "step_time": panels.step_time(own, ranks, draw, self._worst),
             "phases": panels.phases({phase: series(f"phase/{phase}") for phase in panels.PHASES}, late, step, draw),
@@ -146,9 +148,10 @@ class Frames:
             cells += new.index.size * min(len(new.columns), MOST_ROWS)
             if not new.index.size or cells > MOST_CELLS:
                 continue
-            ranks = ranked_lately(whole, step)
-            ground = Ground(middle_of(whole.values), noise_of(whole.values), step, self._groups)
-            made[f"heat:{phase}"] = heat(phase, new, ranks, ground, STEPS)
+            if phase not in self._lately:
+                self._lately[phase] = ranked_lately(whole, step), middle_of(whole.values), noise_of(whole.values)
+            ranks, typical, noise = self._lately[phase]
+            made[f"heat:{phase}"] = heat(phase, new, ranks, Ground(typical, noise, step, self._groups), STEPS)
         return made
 
 

@@ -133,14 +133,14 @@ class Window:
         whole = block.columns.size == self.world_size and bool(block.present[settled].all())
         return not whole or (index.size > 0 and int(index[-1] - index[0]) >= index.size)
 
-    def series(self, name: str) -> Series:
-        """A metric in the window; derived ones too."""
+    def series(self, name: str, newest: int = 0) -> Series:
+        """A metric in the window; derived ones too. `newest`: only so many rows."""
         block = self.blocks.get(name)
         if name in derive.SOURCES:
             sources = [self.blocks.get(source) for source in derive.SOURCES[name]]
             known = [source for source in sources if source is not None]
             block = derive.derived(name, known, self.world_size) if len(known) == len(sources) else None
-        found = block or empty()
+        found = rows_of(block, slice(-newest, None)) if block else empty()
         if name in BUILT_IN:
             found = replace(found, index=found.index + self.first_step)
         return series_of(name, self.axis.get(name, "step"), found, 0, found.index.size)
