@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import redis
+from hypothesis import HealthCheck, settings
 
 from tests.browser_complaints import Complaints
 from tests.settings import TEST_HOME as _HOME
@@ -17,6 +18,10 @@ from tests.settings import free_port
 from tests.waiting import until
 
 __all__ = ["free_port"]
+
+# On a busy machine an example, or the making of it, may take long; that says nothing about what is tested.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 # A shell that starts the tests in its background hands down an ignored SIGINT, which their processes would keep.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,6 +1,6 @@
 """The pure decision: who goes where, who waits and why."""
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import spec
@@ -13,11 +13,7 @@ wishes = st.lists(
     st.tuples(st.integers(1, 4), st.integers(1, 4), st.sets(st.integers(0, 5), max_size=2)), max_size=12
 ).map(lambda found: [Wish(k, nodes, ranks, frozenset(avoid)) for k, (nodes, ranks, avoid) in enumerate(found)])
 
-# On a busy machine the first examples are slow to make; that says nothing about placement.
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-
-@unhurried
 @given(wishes, offers)
 def test_no_slot_is_given_twice_and_each_wish_gets_all_or_nothing(queue, nodes):
     placements, waits = choose(queue, nodes)
@@ -32,7 +28,6 @@ def test_no_slot_is_given_twice_and_each_wish_gets_all_or_nothing(queue, nodes):
         assert not wish.avoid & {node for node, _indexes in placement.parts}
 
 
-@unhurried
 @given(wishes, offers)
 def test_nobody_overtakes_one_that_waits_for_slots(queue, nodes):
     placements, waits = choose(queue, nodes)
@@ -44,7 +39,6 @@ def test_nobody_overtakes_one_that_waits_for_slots(queue, nodes):
         )
 
 
-@unhurried
 @given(wishes, offers)
 def test_the_same_question_gets_the_same_answer(queue, nodes):
     assert choose(queue, nodes) == choose(queue, list(reversed(nodes)))

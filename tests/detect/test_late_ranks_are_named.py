@@ -16,7 +16,7 @@ def slower(rank: int, part: str, seconds: float, since: int = 60) -> Change:
     return change
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     ranks=st.sampled_from([2, 3, 4, 8, 64]),
     part=st.sampled_from(PARTS),
@@ -36,7 +36,7 @@ def test_a_rank_that_is_late_by_eight_per_cent_or_more_is_named_with_its_part_an
     assert found[0].evidence["excess"] == pytest.approx(share * 0.1, rel=0.2)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     ranks=st.sampled_from([3, 4, 8, 64]),
     part=st.sampled_from(PARTS),
@@ -50,7 +50,7 @@ def test_a_rank_that_is_late_by_five_per_cent_is_named_after_forty_steps(ranks, 
     assert found[0].slowdown == pytest.approx(share, abs=0.02)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(ranks=st.integers(1, 16), seed=st.integers(0, 10_000), noise=st.floats(0, 0.15))
 def test_nobody_is_named_in_a_healthy_job(ranks, seed, noise) -> None:
     assert judge(table(ranks=ranks, seed=seed, noise=noise), None) == []

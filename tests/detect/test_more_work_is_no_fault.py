@@ -27,7 +27,7 @@ def lengths(ranks: int, seed: int, spread: float = 0.5) -> np.ndarray:
     return np.random.default_rng(seed).uniform(1 - spread, 1 + spread, (STEPS, ranks)) * 4096
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(ranks=st.integers(2, 16), seed=st.integers(0, 10_000), spread=st.floats(0.1, 0.8))
 def test_ranks_that_are_late_by_the_length_of_their_inputs_are_not_named(ranks, seed, spread) -> None:
     work = lengths(ranks, seed, spread)
@@ -36,7 +36,7 @@ def test_ranks_that_are_late_by_the_length_of_their_inputs_are_not_named(ranks, 
     assert {finding.cause for finding in found} <= {"code"}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(ranks=st.integers(3, 16), seed=st.integers(0, 10_000), more=st.floats(0.015, 0.2), data=st.data())
 def test_a_rank_that_needs_longer_for_the_same_work_is_named_among_inputs_of_all_lengths(
     ranks, seed, more, data

@@ -28,7 +28,7 @@ def kinds(job) -> list[str]:
     return [finding.kind for finding in judge(job, learn(job.rows(slice(0, 60))))]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     ranks=st.integers(1, 8),
     seed=st.integers(0, 1000),
@@ -46,7 +46,7 @@ def test_what_is_exposed_though_the_transfer_takes_no_longer_is_lost_overlap(
     assert found.evidence["span"] == pytest.approx(found.evidence["span_usual"], rel=0.05)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(ranks=st.integers(1, 8), seed=st.integers(0, 1000), more=st.floats(0.010, 0.2))
 def test_a_transfer_that_itself_takes_longer_is_the_network(ranks, seed, more) -> None:
     assert kinds(made(TRANSFER + more, SPAN + more, ranks=ranks, seed=seed)) == ["network"]

@@ -13,7 +13,7 @@ def healthy(made: Table, steps: int = 60) -> Baseline | None:
     return learn(made.rows(slice(0, steps)))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(ranks=st.integers(1, 16), seed=st.integers(0, 10_000), noise=st.floats(0, 0.2))
 def test_a_healthy_run_is_like_its_past(ranks, seed, noise) -> None:
     made = table(ranks=ranks, seed=seed, noise=noise)
@@ -41,7 +41,7 @@ def test_a_longer_transfer_is_the_network_and_not_a_rank() -> None:
     assert found.slowdown == pytest.approx(0.21, abs=0.02)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10_000), more=st.floats(0.06, 0.3))
 def test_the_onset_is_found_though_transfers_were_uneven_before(seed, more) -> None:
     transfer = TRANSFER + np.random.default_rng(seed).exponential(0.012, 120)

@@ -113,7 +113,7 @@ def test_some_steps_of_a_little_more_work_name_nobody(steps: int) -> None:
     assert [judge(window, None) for _after, window in seen(made, ONSET)] == [[]] * 30
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10, derandomize=True)
 @given(
     kind=st.sampled_from(["gaussian", "heavy", "one-sided"]),
     noise=st.floats(0.005, 0.08),
@@ -158,7 +158,7 @@ def test_ranks_that_fall_behind_together_are_named_together() -> None:
     assert [finding.subject for finding in judge(window, None)] == ["node 1"]
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=8, derandomize=True)
 @given(share=st.floats(0.08, 2.0), ranks=st.sampled_from([2, 3, 4, 8]), seed=st.integers(0, 1000))
 def test_the_cheap_look_overlooks_nobody(share, ranks, seed) -> None:
     made = late(0, share, seed, kind="gaussian", noise=0.02, ranks=ranks)

@@ -74,7 +74,7 @@ numbers = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(choices=numbers, seed=st.integers(0, 2**31))
 def test_every_proposal_lies_in_the_range_and_can_be_told_to_optuna_again(choices, seed):
     assert choices.low <= float(drawn(choices, np.random.default_rng(seed))) <= choices.high

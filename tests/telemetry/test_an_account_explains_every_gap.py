@@ -1,6 +1,6 @@
 """What a rank's node told and what is stored, as one account: every step that is missing has one reason."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.telemetry.ledger import Account, Told, account
@@ -34,7 +34,6 @@ def test_a_rank_of_which_nothing_came_has_all_its_steps_behind() -> None:
     assert account(Told(), NOTHING) == Account(0, 0, 0, 0, [], -1)
 
 
-@settings(deadline=None)
 @given(
     st.sets(st.integers(0, 60)),
     st.none() | st.integers(0, 90),

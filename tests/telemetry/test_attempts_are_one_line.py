@@ -39,7 +39,6 @@ def attempts(*spans: tuple[int, int], logged: bool = False) -> Run:
     return Run.objects.get(pk=first.run_id)
 
 
-@settings(deadline=None)
 @given(SPANS)
 def test_every_step_is_on_the_main_line_or_a_ghost_exactly_once(spans: list[tuple[int, int]]) -> None:
     told = [(number, first, first + more) for number, (first, more) in enumerate(spans, 1)]
@@ -53,7 +52,7 @@ def test_every_step_is_on_the_main_line_or_a_ghost_exactly_once(spans: list[tupl
 
 
 class TestStoredAttempts(TestCase):
-    @settings(max_examples=12, deadline=None)
+    @settings(max_examples=12)
     @given(SPANS.filter(lambda spans: len(spans) < 5), st.booleans())
     def test_what_is_read_is_each_stored_step_once(self, spans: list[tuple[int, int]], compacted: bool) -> None:
         run = attempts(*[(first, first + more) for first, more in spans], logged=True)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -28,20 +28,17 @@ def assert_same(a: Block, b: Block) -> None:
 
 
 @given(blocks(st.floats(allow_nan=True, allow_infinity=True)))
-@settings(deadline=None)
 def test_any_floats_come_back_bit_for_bit_and_a_nan_is_not_a_gap(block):
     assert_same(decode(encode(block, "f8")), block)
     assert_same(decode(encode(block, "us")), block)
 
 
 @given(blocks(st.integers(0, 2**32 - 1).map(lambda us: us / 1e6)))
-@settings(deadline=None)
 def test_microseconds_come_back_exactly(block):
     assert_same(decode(encode(block, "us")), block)
 
 
 @given(blocks(st.floats(width=32)))
-@settings(deadline=None)
 def test_roll_ups_come_back_exactly(block):
     rolled = roll_up(block, 1)
     back = decode(encode(rolled, "f8"))
@@ -54,7 +51,6 @@ def test_roll_ups_come_back_exactly(block):
 
 
 @given(blocks(st.floats(-1e6, 1e6)), st.integers(-(2**40), 2**40))
-@settings(deadline=None)
 def test_cut_in_two_and_joined_is_the_same(block, at):
     assert_same(joined([cut(block, None, at), cut(block, at, None)]), block if block.index.size else empty())
 

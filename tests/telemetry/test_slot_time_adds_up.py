@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import builders
@@ -37,7 +37,6 @@ def slots(draw: st.DrawFn) -> tuple[Clock, Steps | None]:
     return clock, Steps(draw(moments), ends, counts, column(seconds), column(seconds), column(share))
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(slots())
 def test_the_parts_of_a_slot_add_up_whatever_its_clocks_say(slot: tuple[Clock, Steps | None]) -> None:
     clock, steps_of_it = slot

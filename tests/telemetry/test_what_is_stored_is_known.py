@@ -54,7 +54,7 @@ def expected(present: np.ndarray, lo: int, end: int) -> Stored:
 
 
 class TestPresence(TestCase):
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=15)
     @given(
         st.integers(1, 6_000),
         st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6_000), st.integers(1, 700)), max_size=6),
