@@ -18,6 +18,7 @@ from webapp.projects.models import Role
 from webapp.runs import queries as runs
 from webapp.runs.launch_views import code_and_secrets, slots_context
 from webapp.sweeps import charts, lifecycle, queries, words
+from webapp.sweeps.columns import column
 from webapp.sweeps.forms import SweepForm
 from webapp.sweeps.models import Sweep
 
@@ -65,19 +66,23 @@ def detail(request: HttpRequest, uid: str) -> HttpResponse:
     trials = list(sweep.trials.select_related("run"))
     best = queries.best_of(sweep, trials)
     order = sorted(trials, key=lambda t: (t.value is None, (t.value or 0.0) * (1 if sweep.minimize else -1), t.number))
+    shown = order[:MOST_ROWS]
+    columns = [column(name, [trial.arguments.get(name) for trial in shown]) for name, _text in sweep.space]
+    goal = column(sweep.goal, [trial.value for trial in shown])
     context = {
         "sweep": sweep,
         "look": words.look_of_sweep(sweep),
         "sentence": words.sentence(sweep, trials),
+        "columns": columns,
         "rows": [
             {
                 "trial": trial,
                 "look": words.look_of(trial),
-                "cells": [str(value) for value in trial.shown.values()],
-                "value": words.number(trial.value),
+                "cells": [(one.texts[at], one.numeric) for one in columns],
+                "value": goal.texts[at],
                 "best": trial is best,
             }
-            for trial in order[:MOST_ROWS]
+            for at, trial in enumerate(shown)
         ],
         "not_shown": max(0, len(order) - MOST_ROWS),
         "may_stop": not sweep.ended and access.allows(signed_in(request), sweep.project, Role.EDITOR),
