@@ -118,6 +118,7 @@ def page() -> dict[str, str]:
         "in_ranges": _("{n} of {of} runs are in the chosen ranges: {ranges}."),
         "range_from": _("{name}, from"),
         "range_to": _("{name}, to"),
+        "range_whole": _("{name}, whole range"),
         "range_all": _("all"),
         "none_hidden": _("All runs are hidden. Tick one in the list."),
     }

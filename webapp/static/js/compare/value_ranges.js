@@ -57,6 +57,13 @@ export function placesOfRange(one, range) {
   return range ? range.map(value => Math.min(1, Math.max(0, placeOf(one, value)))) : [0, 1];
 }
 
+// The places of a range after it is moved by a share of the axis: as long as before, and words by whole steps.
+export function moved(one, [from, to], by) {
+  const step = isText(one) ? Math.round(by / stepOf(one)) * stepOf(one) : by;
+  const inside = Math.min(1 - to, Math.max(-from, step));
+  return [from + inside, to + inside];
+}
+
 export function isInside(one, value, [first, last]) {
   if (value === null) return false;
   return isText(one) ? first <= String(value) && String(value) <= last : first <= value && value <= last;
