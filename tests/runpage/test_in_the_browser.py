@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Response, expect
 
 from tests.browser_complaints import Complaints
 from tests.pages.people import team
@@ -206,3 +208,28 @@ def test_charts_below_the_fold_are_on_paper(shown: Shown) -> None:
     expect(page.locator("html")).to_have_attribute("data-theme", "light")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("html").get_attribute("data-theme") is None
+
+
+def test_a_live_run_that_the_browsers_own_menu_prints_has_all_its_charts(shown: Shown, tmp_path: Path) -> None:
+    page = shown.page
+    page.set_viewport_size({"width": 1440, "height": 500})
+    unread = {quote(quote(panel, safe=""), safe="") for panel in CORE}
+
+    def read_all(response: Response) -> bool:
+        unread.difference_update(part for part in set(unread) if part in response.url)
+        return not unread
+
+    with page.expect_response(read_all):  # nobody scrolls
+        page.reload()
+    assert "Running" in page.locator(".runbar").inner_text()
+    page.evaluate(KEEPS_WHAT_IS_PRINTED)
+    page.pdf(path=tmp_path / "run.pdf", format="A4")
+    printed = page.evaluate("window.printed")
+    assert printed
+    assert [panel for panel, drawn in printed if not drawn] == []
+
+
+KEEPS_WHAT_IS_PRINTED = """addEventListener("afterprint", () => {
+  const cards = [...document.querySelectorAll("[data-panel]")].filter(card => card.checkVisibility());
+  window.printed = cards.map(card => [card.dataset.panel, Boolean(card.querySelector(".main-svg"))]);
+})"""

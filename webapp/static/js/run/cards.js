@@ -24,11 +24,13 @@ export function chartCards(feed, view, ended) {
     }
   }, {rootMargin: "120px"});
   const isRead = card => feed.get(card.dataset.panel);
-  const drawRead = () => Promise.all([...known].filter(card => isRead(card) && !card.dataset.drawnStep && card.checkVisibility())
-    .map(card => drawCard(card, feed, view, ended())));
   // On paper there is no scrolling to a chart: all are drawn, those of another tab excepted.
+  const isOld = card => card.dataset.drawnStep !== String(isRead(card).x.at(-1));
+  const drawRead = () => Promise.all([...known].filter(card => isRead(card) && isOld(card) && card.checkVisibility())
+    .map(card => drawCard(card, feed, view, ended())));
   const rest = async () => {
-    await feed.want([...known].filter(card => !isRead(card) && card.checkVisibility()).map(card => card.dataset.panel));
+    const isKept = card => isRead(card) && (shown.has(card) || ended()); // frames do not carry all of what is out of view
+    await feed.want([...known].filter(card => !isKept(card) && card.checkVisibility()).map(card => card.dataset.panel));
     await drawRead();
   };
   document.addEventListener("drawall", ({detail}) => detail.push(rest()));

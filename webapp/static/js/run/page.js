@@ -18,7 +18,7 @@ import {viewWindow} from "./view_window.js";
 
 const FACTS_MS = 2000; // while numbers come, speed, progress and ages are read again this often
 const FILLED_MS = 2000; // a hole that is being filled is read again this often
-const AHEAD_MS = 4000; // a run that is over: what is further down is read after this, to be there when it is printed
+const AHEAD_MS = 4000; // what is further down is read after this, to be there when the browser's own menu prints
 const LINGER_MS = 3000; // a run that ended: time for its last frames before the stream closes
 const config = JSON.parse(document.getElementById("run-config").textContent);
 let state = {}, stream = null, ending = null, filling = null;
@@ -114,4 +114,4 @@ document.querySelector("[data-attempts]")?.addEventListener("change", event =>
   location.assign(`${location.pathname}${event.target.value && `?attempt=${event.target.value}`}${location.hash}`));
 setInterval(countDown, 500);
 if (config.live) stream = follow(config.urls.live, config.cursor, onFrame);
-else setTimeout(cards.ahead, AHEAD_MS);
+setTimeout(cards.ahead, AHEAD_MS);
