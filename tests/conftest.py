@@ -57,16 +57,6 @@ def redis_server() -> Iterator[str]:
     shutil.rmtree(_HOME, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
-def django_db_modify_db_settings() -> None:
-    """A file for SQLite, so that threads, servers and child processes of a test see the same database."""
-    from django.conf import settings
-
-    default = settings.DATABASES["default"]
-    if default["ENGINE"].endswith("sqlite3"):
-        default.setdefault("TEST", {})["NAME"] = os.path.join(_HOME, "test.sqlite3")
-
-
 @pytest.fixture
 def redis_client(redis_server: str) -> Iterator[redis.Redis]:
     """An empty Redis."""

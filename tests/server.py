@@ -22,6 +22,7 @@ def database_url() -> str:
     """Address of the database that the running test uses, for a child process."""
     fields = connection.settings_dict
     if connection.vendor == "sqlite":
+        assert os.path.exists(fields["NAME"]), "the tests' database is no file: see tests/settings.py"
         return f"sqlite:///{fields['NAME']}"
     login = f"{quote(fields['USER'])}:{quote(fields['PASSWORD'])}"
     return f"postgres://{login}@{quote(fields['HOST'], safe='')}:{fields['PORT'] or 5432}/{fields['NAME']}"

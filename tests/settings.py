@@ -26,3 +26,7 @@ os.environ["REDIS_URL"] = f"redis://127.0.0.1:{TEST_REDIS_PORT}/0"
 from webapp.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["tests.fast_hasher.FastHasher"]
+# A file for SQLite, so that threads, servers and child processes of a test see the same database. Not in a fixture of a
+# conftest, which a file of tests elsewhere has not got: its server would open an empty file, memorydb_default.
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
+    DATABASES["default"]["TEST"] = {"NAME": str(Path(TEST_HOME) / "test.sqlite3")}  # noqa: F405
