@@ -1,11 +1,13 @@
 """From the list to the comparison and through its tools."""
 
+import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.compare import made
+from webapp.history.record import Came, note_metrics
 from webapp.projects.models import Project
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
@@ -47,3 +49,21 @@ def test_two_runs_are_chosen_in_the_list_and_compared(project: Project, log_in: 
     expect(page.get_by_text("settings differ").or_(page.get_by_text("setting differs"))).to_have_count(1)
     expect(page.locator("[data-plot=scatter] .point")).to_have_count(1)
     assert wrong == []
+
+
+def test_the_menu_of_metrics_says_how_many_there_are_until_few_enough_fit(
+    project: Project, log_in: Callable[[str], Page]
+) -> None:
+    run = made.run(project, "many keys")
+    note_metrics(run, 1, {f"layer{k}/norm": Came(9, 1.0, 1.0, 2.0) for k in range(120)}, {})
+    page = log_in("ana")
+    page.goto(f"/compare/?runs={run.uid}&metrics=loss")
+    page.get_by_text("Add a metric").click()
+    note = page.locator("[data-metrics] [data-note]")
+    expect(note).to_have_text(re.compile(r"^50 of 1\d\d shown\. Type to narrow it down\.$"))
+    page.get_by_role("searchbox", name="Find a metric").fill("layer119")
+    expect(page.locator("[data-metrics] .choice")).to_have_count(1)
+    expect(page.locator("[data-metrics] .choice")).to_have_text("layer119/norm1 of 1 runs")
+    expect(note).to_be_hidden()
+    page.get_by_role("searchbox", name="Find a metric").fill("no such key")
+    expect(note).to_have_text("No run has a metric with this in its name.")

@@ -7,6 +7,7 @@ from tests import builders
 from tests.compare import made
 from webapp.accounts.models import User
 from webapp.history.arrange import group
+from webapp.history.record import Came, note_metrics
 from webapp.projects.models import Project
 from webapp.runs.models import Run
 
@@ -100,8 +101,19 @@ def test_settings_and_results_for_parallel_coordinates(vic: Client, runs: list[R
 
 
 def test_a_metric_is_found_by_a_part_of_its_name(vic: Client, runs: list[Run]) -> None:
-    found = vic.get("/compare/names", {**asked(runs), "part": "LOS"}).json()["found"]
-    assert found == [{"name": "loss", "title": "loss", "runs": 2}]
+    answer = vic.get("/compare/names", {**asked(runs), "part": "LOS"}).json()
+    assert answer == {"found": [{"name": "loss", "title": "loss", "runs": 2}], "total": 1}
+
+
+def test_of_very_many_keys_some_are_shown_and_the_loss_is_found_to_begin_with(vic: Client, runs: list[Run]) -> None:
+    keys = [f"layer{number}/norm" for number in range(120)]
+    for run in runs:
+        run.metric_values.all().delete()
+        note_metrics(run, 1, dict.fromkeys([*keys, "train/loss"], Came(9, 1.0, 1.0, 2.0)), {})
+    answer = vic.get("/compare/names", {**asked(runs), "part": "layer"}).json()
+    assert [one["name"] for one in answer["found"]] == sorted(keys)[:50]
+    assert answer["total"] == 120
+    assert vic.get("/compare/", asked(runs)).context["state"]["metrics"] == ["train/loss", "layer0/norm"]
 
 
 def test_the_other_end_is_best_when_somebody_says_so(vic: Client, runs: list[Run]) -> None:

@@ -75,6 +75,7 @@ def values(runs: Sequence[Run], metrics: Sequence[str]) -> Answer:
 
 
 def names(runs: Sequence[Run], part: str) -> Answer:
-    """`{found: [{name, title, runs}]}`."""
-    found = queries.metric_names(runs, part)
-    return {"found": [{"name": name, "title": words.title(name), "runs": n} for name, n in found]}
+    """`{found: [{name, title, runs}], total}`: some of the names, what most runs have first, and how many there are."""
+    found, total = queries.metric_names(runs, part)
+    shown = [{"name": name, "title": words.title(name), "runs": n} for name, n in found]
+    return {"found": shown, "total": total}

@@ -1,6 +1,7 @@
 """Reads of a comparison: stored points, values and settings of the chosen runs."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.utils.translation import gettext as _
 from webapp.compare import curves, phase_bars, scaling
 from webapp.compare.scaling import Pace
 from webapp.compare.summary import Came
-from webapp.history.models import ConfigValue, Kind, MetricValue
+from webapp.history.models import ConfigValue, Key, Kind, MetricValue
 from webapp.provenance.models import Provenance
 from webapp.runs.models import Attempt, Run
 from webapp.telemetry.models import Metric
@@ -105,21 +106,35 @@ def settings(runs: Sequence[Run]) -> list[dict[str, str]]:
     return [found[run.pk] for run in runs]
 
 
-def metric_names(runs: Sequence[Run], part: str = "") -> list[tuple[str, int]]:
-    """Up to MOST_NAMES names with this text in them, and how many of the runs have it: what most have first."""
-    logged = MetricValue.objects.filter(run__in=runs, key__kind=Kind.METRIC)
+def metric_names(runs: Sequence[Run], part: str = "") -> tuple[list[tuple[str, int]], int]:
+    """Up to MOST_NAMES names with this text in them, and how many of the runs have each: what most have first.
+
+    Then how many names there are. What machines tell comes behind what scripts log.
+    """
+    projects = {run.project_id for run in runs}
+    keys = Key.objects.filter(kind=Kind.METRIC, project__in=projects, name__icontains=part)
+    names = dict(keys.values_list("pk", "name"))
+    values = MetricValue.objects.filter(run__in=runs)
+    values = values.filter(key__in=keys) if part else values
     stored = Metric.objects.filter(attempt__run__in=runs).filter(_any_of(lambda p: Q(name__startswith=p), _OF_MACHINES))
-    found = [
-        *logged.filter(key__name__icontains=part).values_list("key__name").annotate(n=Count("run", distinct=True)),
-        *stored.filter(name__icontains=part).values_list("name").annotate(n=Count("attempt__run", distinct=True)),
-    ]
-    return sorted(found, key=lambda one: (-one[1], one[0].startswith(_OF_MACHINES), one[0]))[:MOST_NAMES]
+    having: Counter[str] = Counter()
+    # Counted by key, not by name: there may be thousands of keys in each of the runs.
+    for key, n in values.values_list("key").annotate(n=Count("pk")):
+        having[names[key]] += n
+    told = stored.filter(name__icontains=part).values_list("name").annotate(n=Count("attempt__run", distinct=True))
+    having |= Counter(dict(told))
+    found = sorted(having.items(), key=lambda one: (-one[1], one[0].startswith(_OF_MACHINES), one[0]))
+    return found[:MOST_NAMES], len(found)
 
 
 def first_metrics(runs: Sequence[Run], most: int = 2) -> list[str]:
     """What a comparison starts with: losses that most of the runs have, else other logged values, else step time."""
-    names = [name for name, _n in metric_names(runs) if not name.startswith(_OF_MACHINES)]
-    return sorted(names, key=lambda name: "loss" not in name.lower())[:most] or [STEP]
+    chosen: list[str] = []
+    for part in ("loss", ""):
+        if len(chosen) < most:
+            names = [name for name, _n in metric_names(runs, part)[0] if not name.startswith(_OF_MACHINES)]
+            chosen += [name for name in names if name not in chosen]
+    return chosen[:most] or [STEP]
 
 
 def slot_seconds(runs: Sequence[Run]) -> dict[str, float]:

@@ -112,7 +112,7 @@ def page() -> dict[str, str]:
         "phase_optimizer": _("optimizer"),
         "phase_other": _("other"),
         "remove": _("Remove {name}"),
-        "in_runs": _("{n} runs"),
+        "in_runs": _("{n} of {of} runs"),
         "no_metric": _("No run has a metric with this in its name."),
         "few_dimensions": _("Nothing that differs between these runs can be drawn yet."),
         "in_ranges": _("{n} of {of} runs are in the chosen ranges: {ranges}."),

@@ -6,7 +6,7 @@ const texts = JSON.parse(document.getElementById("run-words").textContent);
 export const number = (value, digits = 0) =>
   value.toLocaleString(language, {minimumFractionDigits: digits, maximumFractionDigits: digits});
 
-export function say(key, fill = {}) {
-  return texts[key].replace(/\{(\w+)\}/g, (_all, name) =>
-    typeof fill[name] === "number" ? number(fill[name]) : fill[name]);
-}
+export const say = (key, values = {}) => fill(texts[key], values);
+
+export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_all, name) =>
+  typeof values[name] === "number" ? number(values[name]) : values[name]);
