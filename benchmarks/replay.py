@@ -21,12 +21,15 @@ def live_replay(page: Page, made: Product, minutes: float, nodes: int = 128, ran
     import redis
     from django.conf import settings
 
+    from benchmarks.heartbeats import LivingNodes
     from benchmarks.ingest import rows
     from benchmarks.ingest.data import slabs
     from benchmarks.ingest.nodes import Nodes
 
     attempt, uids = rows.running(nodes, ranks)
-    sender = Nodes(redis.Redis.from_url(settings.REDIS_URL), attempt.pk, uids, ranks)
+    client = redis.Redis.from_url(settings.REDIS_URL)
+    sender, living = Nodes(client, attempt.pk, uids, ranks), LivingNodes(client, attempt, uids, ranks)
+    living.say()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda line: errors.append(line.text) if line.type in ("error", "warning") else None)
@@ -35,15 +38,17 @@ def live_replay(page: Page, made: Product, minutes: float, nodes: int = 128, ran
     heaps: list[float] = []
     steps = slabs(nodes * ranks, 1)
     while len(heaps) < LOOKS:
+        living.say()
         sender.send(sender.made(next(steps)))
         page.wait_for_timeout(max(0.0, began + sender.sent * STEP_S - time.monotonic()) * 1000)
         if time.monotonic() - began >= minutes * 60 * (len(heaps) + 1) / LOOKS:
             heaps.append(heap_mb(page))
     behind = sender.sent - 1 - page.evaluate(DRAWN_STEP)
-    rows.end(attempt)
-    print(f"replay: {sender.sent} steps, heap in MB {', '.join(f'{mb:.1f}' for mb in heaps)}")
+    print(f"replay: {sender.sent} steps, heap in MB {', '.join(f'{mb:.1f}' for mb in heaps)}", flush=True)
     for error in errors:
         print(f"replay: {error}")
+    rows.end(attempt)
+    living.leave()
     return {
         "heap_growth_mb": round(heaps[-1] - heaps[1], 1),
         "steps": sender.sent,

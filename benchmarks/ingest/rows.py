@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import psutil
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Sum
 from django.db.models.functions import Length
 from django.utils import timezone
@@ -24,6 +24,7 @@ from webapp.telemetry.store import write
 TRIES = 9
 
 
+@transaction.atomic  # ingest must not see the nodes before their ranks: it would believe nothing that they send
 def running(nodes: int, ranks_per_node: int) -> tuple[Attempt, list[str]]:
     """A run that is running, and the names of its nodes by their rank."""
     attempt = _attempt(nodes * ranks_per_node, Status.RUNNING)
