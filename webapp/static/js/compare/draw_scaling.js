@@ -12,8 +12,10 @@ export async function drawScaling(places, answer, runs) {
     hovertemplate: `%{text}<br>%{x:,d} ${say("ranks")}: ${text}<extra></extra>`});
   const sizes = [...new Set(answer.ranks)].sort((a, b) => a - b), most = Math.max(...sizes, 1);
   const word = `${say("ranks")} `, few = sizes.length <= 8; // on the first number, as on an axis of steps
+  // A number that would stand in the one before it is left out.
+  const marked = sizes.reduce((kept, size) => size - (kept.at(-1) ?? -most) < most / 8 ? kept : [...kept, size], []);
   const xaxis = {range: [0, most * 1.08], fixedrange: true, ...(few
-    ? {tickmode: "array", tickvals: sizes, ticktext: sizes.map((size, i) => i ? size : word + size)}
+    ? {tickmode: "array", tickvals: marked, ticktext: marked.map((size, i) => i ? size : word + size)}
     : {tickprefix: word, showtickprefix: "first"})};
   const {x, y} = answer.ideal, end = {x: x[1], y: y[1]};
   await plot(places.throughput, [
