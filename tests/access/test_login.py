@@ -125,6 +125,27 @@ def test_too_many_wrong_codes_are_written_down_once_and_the_right_one_is_refused
     assert list(told) == [("ana", Verb.LOGIN_FAILED)] * 5 + [("ana", Verb.LOGIN_REFUSED)]
 
 
+def test_who_tries_too_often_is_told_to_wait(ana: User) -> None:
+    client = Client()
+    client.force_login(ana)
+    answers = [client.post("/accounts/reauthenticate/", {"password": "no"}) for _try in range(11)]
+    assert answers[-1].status_code == 429
+    assert "Wait a few minutes" in answers[-1].content.decode()
+
+
+def test_recovery_codes_are_shown_and_counted(ana: User) -> None:
+    TOTP.activate(ana, generate_totp_secret())
+    client = Client()
+    client.force_login(ana)
+    client.post("/accounts/reauthenticate/", {"password": "correct horse"})
+    assert "Make recovery codes" in client.get("/accounts/2fa/").content.decode()
+    client.post("/accounts/2fa/recovery-codes/generate/")
+    page = client.get("/accounts/2fa/recovery-codes/")
+    assert len(set(page.context["unused_codes"])) == 10
+    assert all(f"<li>{code}</li>" in page.content.decode() for code in page.context["unused_codes"])
+    assert "10 codes are left" in client.get("/accounts/2fa/").content.decode()
+
+
 def test_second_factors_are_in_the_audit_log(ana: User, django_capture_on_commit_callbacks: Any) -> None:
     client = Client()
     log_in(client)

@@ -40,7 +40,7 @@ def test_a_key_is_added_and_from_then_on_asked_for_after_the_password(page: Page
     _type_password(page)
     page.get_by_role("textbox", name="Name").fill("On my key ring")
     page.get_by_role("button", name="Add this key").click()
-    expect(page.get_by_role("heading", name="Recovery Codes")).to_be_visible()
+    expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
     page.goto("/accounts/2fa/webauthn/add/")
     page.get_by_role("button", name="Add this key").click()
     expect(page.get_by_role("alert")).to_have_text("This key has been added already.")

@@ -78,6 +78,11 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Keys of authenticator apps and recovery codes are encrypted at rest."""
 
+    error_messages = {
+        **DefaultMFAAdapter.error_messages,
+        "incorrect_code": _("This code is not right. An app shows a new one every 30 seconds: type the newest."),
+    }
+
     def encrypt(self, text: str) -> str:
         return encrypt(text).decode()
 

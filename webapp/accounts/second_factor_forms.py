@@ -1,4 +1,4 @@
-"""allauth's forms that ask for a second factor. Too many wrong ones are in the audit log: there is no signal of that."""
+"""allauth's forms that ask for a second factor. Too many wrong ones are in the audit log: no signal tells of them."""
 
 from allauth.core import context
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
