@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from tests.control.cluster import finish, launch, part_of, placed, running, say
 from webapp.nodes.models import Command, Node, Slot
-from webapp.runs import lifecycle, scheduler
+from webapp.runs import lifecycle, scheduler, wording
 from webapp.runs.models import Attempt, Run
 from workers import housekeeping, upkeep
 
@@ -294,6 +294,16 @@ def test_unknown_kinds_wrong_ranks_and_odd_data_are_no_error():
     say(part, "rank_facts", 0, at=float("1e300"), total_steps=40)
     assert state(attempt)[0] == "running"
     assert Run.objects.get(pk=attempt.run_id).total_steps == 40
+
+
+def test_two_processes_that_claim_one_rank_are_told_once():
+    attempt = running()
+    for facts in ({"claims": [41, 42]}, {"torch": "2"}, {"claims": [41, 42]}, {"claims": "x"}):
+        say(part_of(attempt, 0), "rank_facts", 1, **facts)
+    event = attempt.run.events.get(kind="rank_claimed_twice")
+    text = wording.event_text(event)
+    assert "rank 1: 41, 42" in text
+    assert (event.level, event.rank) == ("crit", 1)
 
 
 def test_dropped_data_and_survivors_are_counted_and_shown():

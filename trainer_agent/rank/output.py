@@ -1,6 +1,7 @@
 """The rank's three files, made when there is something to write, and by one process of the rank only."""
 
 import os
+import struct
 import sys
 from typing import Any
 
@@ -34,6 +35,7 @@ class Output:
         return self._opened
 
     def _make(self) -> bool:
+        other = _living_writer(self._path("steps"))
         try:
             os.makedirs(self.ring_dir, exist_ok=True)
             self.facts = FactsWriter(self._path("facts"))
@@ -41,11 +43,24 @@ class Output:
             self.values = RingWriter(self._path("values"), record.VALUE, record.VALUE_CAPACITY, self.rank)
         except OSError:
             return False
+        if other:
+            self.facts.write({"facts": {"claims": [other, os.getpid()]}})
         os.environ[PROBE_PID] = str(os.getpid())  # children inherit it and know that they are not the rank
         return True
 
     def _path(self, kind: str) -> str:
         return record.ring_path(self.ring_dir, self.rank, kind)
+
+
+def _living_writer(path: str) -> int:
+    """Another process that runs and has this ring for its own, 0 for none: two claim to be the same rank."""
+    try:
+        with open(path, "rb") as file:
+            pid = int(record.HEADER.unpack(file.read(record.HEADER_SIZE))[4])
+        os.kill(pid, 0)
+    except (OSError, struct.error):
+        return 0
+    return pid if pid != os.getpid() else 0
 
 
 def _belongs_here() -> bool:

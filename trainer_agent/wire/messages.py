@@ -73,7 +73,8 @@ class Event(Message, frozen=True):
     `launched`       {pid}                        the shim started the launcher
     `rank_started`   {pid, python, torch, cuda, nccl}; of an attached launch {pid, local_rank, world_size}
     `rank_facts`     {…}                          what the probe can see, total steps if guessed, framework versions;
-                     config: settings that the script told, flat text
+                     config: settings that the script told, flat text; claims: [pid, pid] of two living processes
+                     that say that they are this rank, the second one is read
     `provenance`     {folder, environment, python, executable, packages, commit, branch, remote, dirty, diff, diff_cut,
                      untracked}   what the launch is made of on this node, what is known of it; see docs/wire.md
     `imported`       {cursor, config}             of an import: how far its files were read, settings found in them

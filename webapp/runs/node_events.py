@@ -104,6 +104,10 @@ def _rank_facts(part: AttemptNode, attempt: Attempt, event: Event) -> None:
         _place_steps(attempt)
     if "resumed_at" in event.data and "resumed_at" not in before:
         _tell_apart(attempt)
+    claims = event.data.get("claims")
+    if isinstance(claims, list) and claims != before.get("claims"):
+        pids = ", ".join(str(pid)[:20] for pid in claims[:2])
+        record(attempt, "rank_claimed_twice", level="crit", rank=row.rank, node=part.node_name, pids=pids)
     total = _whole(event, "total_steps")
     if total and not attempt.run.spec.get("total_steps"):
         Run.objects.filter(pk=attempt.run_id, attempt_count=attempt.number).update(total_steps=total)

@@ -129,6 +129,10 @@ EVENTS: dict[str, str | Promise] = {
     "resumed_apart": _lazy(
         "The ranks go on from different steps: %(groups)s. Each node has a checkpoint folder of its own."
     ),
+    "rank_claimed_twice": _lazy(
+        "Two processes on %(node)s say that they are rank %(rank)s: %(pids)s. Only the numbers of the second are kept; "
+        "give each process a RANK of its own."
+    ),
     "incident_opened": _lazy("%(text)s"),
     "incident_closed": _lazy("Over: %(text)s"),
     "survivors": _lazy("%(node)s could not end all processes: %(survivors)s."),
