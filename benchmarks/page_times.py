@@ -9,7 +9,6 @@ from playwright.sync_api import Page
 from benchmarks.live import first_draw
 from benchmarks.product import Product
 
-TRIES = 5
 DRAWN = "[data-panel][data-drawn-step]"  # the first chart of a run's page
 CURVE = "[data-card=curve] .js-plotly-plot .main-svg"  # of a comparison
 SERVER = "(t => t.responseStart - t.requestStart)(performance.getEntriesByType('navigation')[0])"
@@ -35,10 +34,10 @@ REDRAW = """async () => {
 }"""
 
 
-def list_page(page: Page, made: Product) -> dict[str, int]:
+def list_page(page: Page, made: Product, tries: int) -> dict[str, int]:
     """The runs list: from the request to the first byte, and the picker of its columns."""
     times = []
-    for _ in range(TRIES):
+    for _ in range(tries):
         page.goto(f"{made.url}/", wait_until="networkidle")
         times.append(page.evaluate(SERVER))
     replies = biggest_reply_kb(page)
@@ -46,12 +45,12 @@ def list_page(page: Page, made: Product) -> dict[str, int]:
     return {"server_ms": round(statistics.median(times)), "picker_ms": picked, "max_reply_kb": max(replies, size)}
 
 
-def run_page(page: Page, made: Product, run: str) -> dict[str, int]:
+def run_page(page: Page, made: Product, run: str, tries: int) -> dict[str, int]:
     """First draw, zoom and redraw of one run."""
     address = f"{made.url}/runs/{run}/"
-    draws = [from_the_list(page, made, address, DRAWN) for _ in range(TRIES)]
+    draws = [from_the_list(page, made, address, DRAWN) for _ in range(tries)]
     page.wait_for_load_state("networkidle")
-    redraws = [page.evaluate(REDRAW) for _ in range(TRIES)]
+    redraws = [page.evaluate(REDRAW) for _ in range(tries)]
     last = made.api("GET", f"runs/{run}")["steps"] or 1
     replies = biggest_reply_kb(page)
     windows = ({"lo": int(last * (part - 0.1)), "hi": int(last * (part + 0.1))} for part in (0.1, 0.3, 0.5, 0.7, 0.9))
@@ -65,10 +64,10 @@ def run_page(page: Page, made: Product, run: str) -> dict[str, int]:
     }
 
 
-def compare_page(page: Page, made: Product, runs: Iterable[str]) -> dict[str, int]:
+def compare_page(page: Page, made: Product, runs: Iterable[str], tries: int) -> dict[str, int]:
     """The first curve of some runs side by side, and the picker of metrics."""
     address = f"{made.url}/compare/?runs={','.join(runs)}"
-    draws = [from_the_list(page, made, address, CURVE) for _ in range(TRIES)]
+    draws = [from_the_list(page, made, address, CURVE) for _ in range(tries)]
     page.wait_for_load_state("networkidle")
     replies = biggest_reply_kb(page)
     asked = ({"runs": ",".join(runs), "part": part} for part in PARTS)

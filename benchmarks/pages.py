@@ -36,6 +36,7 @@ def main() -> None:
     parser.add_argument("--home", type=Path, default=None)
     parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--tries", type=int, default=5, help="of each page; the median counts")
     parser.add_argument("--minutes", type=float, default=10.0, help="of the live replay")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="paceline-") if asked.home is None else nullcontext(asked.home) as folder:
@@ -43,7 +44,7 @@ def main() -> None:
         home.mkdir(parents=True, exist_ok=True)
         kept = None if asked.home is None else home.with_name(f"{home.name}-cluster")
         with on_postgres(home, kept) if asked.database == "postgres" else on_sqlite(home) as made:
-            report(made, asked.scale, asked.minutes)
+            report(made, asked)
 
 
 @contextmanager
@@ -64,16 +65,16 @@ def on_postgres(home: Path, kept: Path | None) -> Iterator[Product]:
         yield made
 
 
-def report(made: Product, scale: float, minutes: float) -> None:
+def report(made: Product, asked: argparse.Namespace) -> None:
     """Fill, measure, print."""
-    runs = filled(made, scale)
+    runs = filled(made, asked.scale)
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         log_in(page, made)
-        rows = {"list": list_page(page, made)}
-        rows |= {name: run_page(page, made, run) for name, run in runs.items()}
-        rows["compare"] = compare_page(page, made, list(runs.values()))
-        replay = live_replay(page, made, minutes) if minutes > 0 else {}
+        rows = {"list": list_page(page, made, asked.tries)}
+        rows |= {name: run_page(page, made, run, asked.tries) for name, run in runs.items()}
+        rows["compare"] = compare_page(page, made, list(runs.values()), asked.tries)
+        replay = live_replay(page, made, asked.minutes) if asked.minutes > 0 else {}
     print(f"load {os.getloadavg()[0]:.1f}")
     for name, row in rows.items():
         print(f"{name:14} " + ", ".join(f"{key} {value}" for key, value in row.items()))
