@@ -147,3 +147,13 @@ def test_the_live_update_is_the_list_alone(page: Client) -> None:
 
 def test_the_empty_page_says_what_to_do_next(page: Client) -> None:
     assert "Show the command" in page.get("/nodes/").content.decode()
+
+
+def test_a_hundred_nodes_of_eight_slots_are_a_small_answer(page: Client) -> None:
+    for number in range(100):
+        builders.node(f"gpu-{number:03d}", slots=8)
+    live, listed = page.get("/nodes/", headers={"HX-Request": "true"}), page.get("/api/v1/nodes")
+    assert live.content.count(b"gpu-0") >= 100
+    assert len(live.content) < 200_000
+    assert len(listed.json()) == 100
+    assert len(listed.content) < 200_000

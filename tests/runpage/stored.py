@@ -13,16 +13,18 @@ from webapp.telemetry import logs
 from webapp.telemetry.models import LogChunk
 
 
-def run_with_steps(project: Project, steps: int = 40, *, slow: dict[int, int] | None = None) -> Attempt:
-    """Two nodes x two ranks with `steps` steps, a falling loss on rank 0, and processor time per rank."""
-    attempt = builders.running_attempt(2, 2, in_project=project)
-    numbers = range(steps)
+def run_with_steps(
+    project: Project, steps: int = 40, *, slow: dict[int, int] | None = None, nodes: int = 2, ranks_per_node: int = 2
+) -> Attempt:
+    """By default two nodes x two ranks with `steps` steps, a falling loss on rank 0, and processor time per rank."""
+    attempt = builders.running_attempt(nodes, ranks_per_node, in_project=project)
+    numbers, ranks = range(steps), range(nodes * ranks_per_node)
     batches.tail(
         attempt,
         1,
-        steps=[batches.steps(range(4), numbers, slow=slow)],
+        steps=[batches.steps(ranks, numbers, slow=slow)],
         values=[batches.values("loss", 0, {n: 3.0 - n * 0.01 for n in numbers})],
-        samples=[batches.samples("rank/cpu", rank, {1_000.0 + k: 90.0 for k in range(5)}) for rank in range(4)],
+        samples=[batches.samples("rank/cpu", rank, {1_000.0 + k: 90.0 for k in range(5)}) for rank in ranks],
     )
     for part in attempt.parts.all():
         now = timezone.now()
