@@ -3,11 +3,14 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests import builders
 from tests.control.cluster import beat, finish, launch, node_of, part_of, placed, running, say
 from trainer_agent.wire import names
+from trainer_agent.wire.messages import AttemptAlive
 from webapp.nodes import heartbeats
 from webapp.nodes.models import Command, Node, Slot
 from webapp.runs import scheduler, wording
@@ -54,6 +57,33 @@ def test_unreadable_and_foreign_heartbeats_are_left_out(redis_client):
     redis_client.rename(names.heartbeat(other.uid), names.heartbeat(node.uid))
     beat(redis_client, other)
     assert heartbeats.read(timezone.now()) == 1
+
+
+def test_each_more_node_that_says_what_is_known_costs_one_write(redis_client):
+    attempts = {count: running(nodes=count, ranks_per_node=2) for count in (2, 7)}
+    asked = {}
+    for count, attempt in attempts.items():
+        for part in attempt.parts.all():
+            ranks = attempt.ranks.filter(node_rank=part.node_rank).values_list("rank", flat=True)
+            made, taken = dict.fromkeys(ranks, 9), dict.fromkeys(ranks, 8)
+            told = AttemptAlive(attempt=attempt.pk, ranks=list(ranks), made=made, taken=taken)
+            beat(redis_client, node_of(attempt, part.node_rank), told, slots=2)
+        with CaptureQueriesContext(connection) as queries:
+            assert heartbeats.read(timezone.now()) == count
+        writes = [query["sql"] for query in queries if query["sql"].startswith("UPDATE")]
+        asked[count] = len(queries) - len([sql for sql in writes if "runs_rankstate" in sql])
+        assert set(attempt.ranks.values_list("made", "sent")) == {(9, 8)}
+    assert asked[7] - asked[2] <= 5 + 1  # and the second attempt's time of life
+
+
+def test_a_node_that_holds_what_nobody_gave_it_is_told_to_forget_it_among_others_that_agree(redis_client):
+    attempt = running()
+    first, second = node_of(attempt, 0), node_of(attempt, 1)
+    beat(redis_client, first, attempt.pk)
+    beat(redis_client, second, attempt.pk, attempt.pk + 1000)
+    heartbeats.read(timezone.now())
+    orders = Command.objects.filter(kind="forget").values_list("node", "attempt_key")
+    assert list(orders) == [(second.pk, attempt.pk + 1000)]
 
 
 def test_processes_live_as_far_as_every_node_says_so(redis_client):

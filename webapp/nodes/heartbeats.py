@@ -9,12 +9,12 @@ from django.db import transaction
 
 from trainer_agent.wire import codec, names
 from trainer_agent.wire.messages import Heartbeat
-from webapp.nodes.holdings import compare
-from webapp.nodes.inventory import update_slots
+from webapp.nodes.holdings import Books, compare
+from webapp.nodes.inventory import shape_of, shapes, update_slots
 from webapp.nodes.models import Node
 from webapp.queue import PLACE, hint
 from webapp.redis import connection
-from webapp.runs.counts import note_counts
+from webapp.runs.counts import Counts, note_counts
 from webapp.runs.facts import note_process
 from webapp.runs.models import AttemptNode
 from webapp.runs.state import PLACED
@@ -23,18 +23,25 @@ log = logging.getLogger(__name__)
 
 
 def read(now: datetime) -> int:
-    """Copy every new heartbeat to its rows; how many were new. RedisError when there is nothing to read from."""
-    nodes = list(Node.objects.filter(removed_at=None))
-    raw = connection().mget([names.heartbeat(node.uid) for node in nodes]) if nodes else []
-    fresh = 0
-    for node, data in zip(nodes, raw, strict=True):
-        beat = _decode(node, data)
-        if beat is not None and beat.at != node.vitals.get("at"):
+    """Copy every new heartbeat to its rows; how many were new. RedisError when there is nothing to read from.
+
+    Nodes that say what the rows say, as nearly all do, are written together; the others one by one.
+    """
+    said = _new_words()
+    if said:
+        books = Books.read(alive.attempt for _node, beat in said for alive in beat.attempts)
+        agree = [(node, beat) for node, beat in said if books.agree(node.pk, _held(beat))]
+        others = [(node, beat) for node, beat in said if not books.agree(node.pk, _held(beat))]
+        with transaction.atomic():
+            note_counts(_news_of_counts(said))
+            for node, beat in agree:
+                _write(node, beat, {}, now)
+        for node, beat in others:
             with transaction.atomic():
-                _apply(node, beat, now)
-            fresh += 1
+                _write(node, beat, _compared(node, beat), now)
+        _update_slots(said)
     _note_processes()
-    return fresh
+    return len(said)
 
 
 def watching_since(now: datetime) -> datetime:
@@ -51,6 +58,14 @@ def watching_since(now: datetime) -> datetime:
     return datetime.fromtimestamp(float(since), UTC)
 
 
+def _new_words() -> list[tuple[Node, Heartbeat]]:
+    """Nodes with the heartbeats that are not in their rows yet."""
+    nodes = list(Node.objects.filter(removed_at=None))
+    raw = connection().mget([names.heartbeat(node.uid) for node in nodes]) if nodes else []
+    beats = [(node, _decode(node, data)) for node, data in zip(nodes, raw, strict=True)]
+    return [(node, beat) for node, beat in beats if beat is not None and beat.at != node.vitals.get("at")]
+
+
 def _decode(node: Node, data: bytes | str | None) -> Heartbeat | None:
     if not isinstance(data, bytes):
         return None
@@ -62,11 +77,17 @@ def _decode(node: Node, data: bytes | str | None) -> Heartbeat | None:
     return beat if beat.node == node.uid else None
 
 
-def _apply(node: Node, beat: Heartbeat, now: datetime) -> None:
-    held = {alive.attempt for alive in beat.attempts}
+def _held(beat: Heartbeat) -> set[int]:
+    return {alive.attempt for alive in beat.attempts}
+
+
+def _compared(node: Node, beat: Heartbeat) -> dict[str, float]:
     # On the server's clock, as far as the offset is known: a word from before an order is no answer to it.
     said_at = datetime.fromtimestamp(beat.at, UTC) + timedelta(seconds=beat.clock_offset or 0.0)
-    missing = compare(node, held, said_at, node.vitals.get("missing", {}))
+    return compare(node, _held(beat), said_at, node.vitals.get("missing", {}))
+
+
+def _write(node: Node, beat: Heartbeat, missing: dict[str, float], now: datetime) -> None:
     fields: dict[str, Any] = {
         "inventory": msgspec.to_builtins(beat.inventory),
         "vitals": {
@@ -84,19 +105,32 @@ def _apply(node: Node, beat: Heartbeat, now: datetime) -> None:
         "clock_error": beat.clock_error,
         "last_heard": now,
     }
-    _note_counts(node, beat)
     Node.objects.filter(pk=node.pk, removed_at=None).update(**fields)
-    if not node.attached_as and update_slots(node, beat.inventory.slots):
-        hint(PLACE)
 
 
-def _note_counts(node: Node, beat: Heartbeat) -> None:
-    """How far each rank and its node are, where that is news."""
-    before = {alive["attempt"]: (alive.get("made"), alive.get("taken")) for alive in node.vitals.get("attempts", ())}
-    for alive in beat.attempts:
-        made, taken = ({str(rank): count for rank, count in of.items()} for of in (alive.made, alive.taken))
-        if made and before.get(alive.attempt) != (made, taken):
-            note_counts(node, alive.attempt, alive.made, alive.taken)
+def _update_slots(said: list[tuple[Node, Heartbeat]]) -> None:
+    known = shapes()
+    for node, beat in said:
+        slots = beat.inventory.slots
+        if not node.attached_as and known.get(node.pk, {}) != shape_of(slots):
+            with transaction.atomic():
+                changed = update_slots(node, slots)
+            if changed:
+                hint(PLACE)
+
+
+def _news_of_counts(said: list[tuple[Node, Heartbeat]]) -> list[Counts]:
+    """How far the ranks of each node are, where that is news."""
+    found = []
+    for node, beat in said:
+        before = {
+            alive["attempt"]: (alive.get("made"), alive.get("taken")) for alive in node.vitals.get("attempts", ())
+        }
+        for alive in beat.attempts:
+            made, taken = ({str(rank): count for rank, count in of.items()} for of in (alive.made, alive.taken))
+            if made and before.get(alive.attempt) != (made, taken):
+                found.append(Counts(node.pk, alive.attempt, alive.made, alive.taken))
+    return found
 
 
 def _note_processes() -> None:

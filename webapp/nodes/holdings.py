@@ -1,9 +1,13 @@
 """What a node says it holds against what the rows say it should: confirmations, leftovers and gaps."""
 
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import redis
 from django.db import transaction
+from django.db.models import QuerySet
 
 from trainer_agent.wire import names
 from webapp.nodes.commands import order_forget
@@ -17,6 +21,37 @@ from webapp.runs.state import PLACED, locked
 # An order needs this long to show in a heartbeat that was under way.
 _CROSSING_S = 1.0
 MISSING_LIMIT_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """What the rows say of all nodes, read at once: most nodes agree with it every time and need no look of their own.
+
+    By a node's key, of attempts' keys. `claimed`: those of its slots. `placed`: those that have a part on it.
+    `launched`: of these the ones that must be there.
+    """
+
+    with_orders: set[int]  # nodes that have not answered one yet
+    claimed: dict[int, set[int]]
+    placed: dict[int, set[int]]
+    launched: dict[int, set[int]]
+
+    @classmethod
+    def read(cls, held: Iterable[int]) -> "Books":
+        """`held`: the attempts that any node says it holds."""
+        claimed = Slot.objects.exclude(attempt=None).values_list("node_id", "attempt_id")
+        placed = AttemptNode.objects.filter(attempt__in=set(held)).values_list("node_id", "attempt_id")
+        return cls(
+            set(Command.objects.filter(accepted_at=None).values_list("node_id", flat=True)),
+            _by_node(claimed.order_by().distinct()),
+            _by_node(placed),
+            _by_node(_launched().values_list("node_id", "attempt_id")),
+        )
+
+    def agree(self, node: int, held: set[int]) -> bool:
+        """Whether `compare` would find nothing to do."""
+        there = self.claimed.get(node, set()) | self.launched.get(node, set())
+        return node not in self.with_orders and there <= held <= self.placed.get(node, set())
 
 
 def compare(node: Node, held: set[int], said_at: datetime, missing: dict[str, float]) -> dict[str, float]:
@@ -70,15 +105,27 @@ def _forget_strangers(node: Node, held: set[int]) -> None:
 
 def _watch_missing(node: Node, held: set[int], said_at: datetime, missing: dict[str, float]) -> dict[str, float]:
     """A node that is there but no longer knows what it launched (its disk was wiped) gives no other sign."""
-    launched = AttemptNode.objects.filter(node=node, finished_at=None, lost_at=None, attempt__status__in=PLACED)
     still: dict[str, float] = {}
-    for part in launched.exclude(launched_at=None).exclude(attempt__in=held).select_related("attempt__run"):
+    for part in _launched().filter(node=node).exclude(attempt__in=held).select_related("attempt__run"):
         since = missing.get(str(part.attempt_id), said_at.timestamp())
         if said_at.timestamp() - since > MISSING_LIMIT_S:
             lose_part(part, reason="attempt_unknown", cause=Cause.AGENT)
         else:
             still[str(part.attempt_id)] = since
     return still
+
+
+def _launched() -> QuerySet[AttemptNode]:
+    parts = AttemptNode.objects.filter(finished_at=None, lost_at=None, attempt__status__in=PLACED)
+    return parts.exclude(launched_at=None)
+
+
+def _by_node(pairs: Iterable[tuple[int | None, int]]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = defaultdict(set)
+    for node, attempt in pairs:
+        if node is not None:
+            found[node].add(attempt)
+    return dict(found)
 
 
 def _drop_pipe(node: str, attempt: int) -> None:

@@ -16,7 +16,7 @@ from webapp.nodes.models import CommandKind
 from webapp.provenance import record as provenance
 from webapp.runs import attached, first_step, secrets, wording
 from webapp.runs.blame import Ending, blame_launcher, blame_rank, refine, refine_by_launcher
-from webapp.runs.counts import note_counts, with_gap
+from webapp.runs.counts import Counts, note_counts, with_gap
 from webapp.runs.models import Attempt, AttemptNode, Cause, Outcome, RankState, Run, Status
 from webapp.runs.rank_reasons import last_line
 from webapp.runs.scheduler import free_port
@@ -187,8 +187,8 @@ def _dropped(part: AttemptNode, attempt: Attempt, event: Event) -> None:
 
 def _counted(part: AttemptNode, attempt: Attempt, event: Event) -> None:
     made, taken = _whole(event, "made"), _whole(event, "taken")
-    if event.rank is not None and made is not None:
-        note_counts(part.node, attempt.pk, {event.rank: made}, {event.rank: taken or 0})
+    if event.rank is not None and made is not None and part.node_id is not None:
+        note_counts([Counts(part.node_id, attempt.pk, {event.rank: made}, {event.rank: taken or 0})])
 
 
 def _autopsy(part: AttemptNode, attempt: Attempt, event: Event) -> None:
