@@ -15,7 +15,7 @@ from workers.detect.excess import SHARE, Excess
 from workers.detect.table import Bools, Floats
 
 MOST, SLACK, ENOUGH = 3.0, 1.0, 11.5  # units
-LITTLE, ENOUGH_LITTLE = 0.025, 16.0  # of the step, in one part; units
+LITTLE, ENOUGH_LITTLE = 0.025, 13.0  # of the step, in one part; units
 NOW = 10  # steps in whose middle all of a rank's own work must be longer too, not one part instead of another
 NEWEST, LATE = 5, 4  # steps, and how many of them must be late: what is over is not told any more
 _TO_SIGMA = 1.4826
