@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.http import FileResponse
 from django.test import Client, override_settings
 
 from tests.access import world
@@ -58,9 +59,11 @@ def _pages(client: Client, things: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """All that a site's administrator can open."""
     for name, rule in PAGES.items():
         if rule.reads and rule.who != MACHINE:
-            answer = client.get(Address(name, "", "").filled(things, rule), follow=True)
+            answer: Any = client.get(Address(name, "", "").filled(things, rule), follow=True)
             if answer.headers.get("Content-Type", "").startswith("text/html"):
                 yield name, answer.content.decode()
+            elif isinstance(answer, FileResponse):
+                b"".join(answer)  # its file is closed at its end
 
 
 def _names() -> set[str]:

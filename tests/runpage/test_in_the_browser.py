@@ -13,6 +13,7 @@ from tests.browser_complaints import Complaints
 from tests.pages.people import team
 from tests.runpage import stored
 from tests.telemetry import batches
+from tests.waiting import until
 from webapp.live.publish import frame, run_changed
 from webapp.runs.models import Attempt, Outcome, Run, Status
 from webapp.telemetry.charts import Charts
@@ -223,10 +224,13 @@ def test_a_live_run_that_the_browsers_own_menu_prints_has_all_its_charts(shown: 
         page.reload()
     assert "Running" in page.locator(".runbar").inner_text()
     page.evaluate(KEEPS_WHAT_IS_PRINTED)
-    page.pdf(path=tmp_path / "run.pdf", format="A4")
-    printed = page.evaluate("window.printed")
-    assert printed
-    assert [panel for panel, drawn in printed if not drawn] == []
+
+    def all_is_printed() -> bool:  # once the page has taken up the last answer
+        page.pdf(path=tmp_path / "run.pdf", format="A4")
+        printed = page.evaluate("window.printed")
+        return bool(printed) and all(drawn for _panel, drawn in printed)
+
+    until(all_is_printed, 30)
 
 
 KEEPS_WHAT_IS_PRINTED = """addEventListener("afterprint", () => {
