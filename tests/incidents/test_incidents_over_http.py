@@ -5,7 +5,7 @@ import pytest
 
 from tests import builders
 from tests.api.asking import Asker, asker
-from webapp.api.schemas import CauseIn
+from webapp.api.incident_schemas import CauseIn
 from webapp.audit.models import Entry, Verb
 from webapp.incidents import lifecycle
 from webapp.incidents.finding import Finding

@@ -135,6 +135,12 @@ def test_a_person_confirms_the_cause_or_another_one(people: Team, attempt: Attem
     assert Incident.objects.get().cause == "gpu"
 
 
+def test_a_cause_that_is_not_known_yet_proposes_none(people: Team, attempt: Attempt) -> None:
+    text = get(people, f"/incidents/{incident(attempt, cause='unknown').pk}/", "editor")
+    assert '<select class="select" name="cause" required><option value="" selected>' in text
+    assert text.count("selected>") == 1
+
+
 def test_an_incident_is_given_to_members_only(people: Team, attempt: Attempt) -> None:
     path, editor = f"/incidents/{incident(attempt).pk}/", people.client("editor")
     answer = editor.post(f"{path}assign", {"username": "stranger"}, follow=True)

@@ -10,8 +10,9 @@ from ninja import Router
 
 from webapp.api.auth import person
 from webapp.api.errors import ApiError
+from webapp.api.incident_schemas import AssignIn, CauseIn, CommentIn, IncidentOut
 from webapp.api.lookup import run_named
-from webapp.api.schemas import AssignIn, CauseIn, CommentIn, Failure, IncidentOut
+from webapp.api.schemas import Failure
 from webapp.audit.models import Verb
 from webapp.incidents import lifecycle, queries, words
 from webapp.incidents.audited import note_act

@@ -42,7 +42,7 @@ def whole(row: Incident, user: User, comment: CommentForm) -> dict[str, Any]:
         "can_edit": access.allows(user, project, Role.EDITOR),
         "members": project.members.filter(is_active=True).order_by("username"),
         "comment": comment,
-        "causes": CauseForm(initial={"cause": row.cause}) if words.cause(row) else None,
+        "causes": CauseForm() if words.cause(row) else None,
         "autopsy": row.autopsies.first(),
         "charts": [{"id": name, "title": told, "wide": not at % 2} for at, (name, told) in enumerate(charts)],
         "words": WORDS,
