@@ -1,5 +1,8 @@
+import struct
+
 import numpy as np
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -48,6 +51,44 @@ def test_roll_ups_come_back_exactly(block):
     seen = rolled.present
     for name in ("mins", "maxs", "counts", "bad"):
         assert np.array_equal(getattr(back.rolled, name)[seen], getattr(rolled.rolled, name)[seen], equal_nan=True)
+
+
+@given(blocks(st.integers(0, 2**32 - 1).map(lambda us: us / 1e6)))
+def test_means_of_timers_come_back_to_a_nanosecond(block):
+    rolled = roll_up(roll_up(block, 1), 2)
+    back = decode(encode(rolled, "us"))
+    assert np.allclose(back.values, rolled.values, rtol=1e-12, atol=1e-9)
+    assert back.rolled is not None
+    assert rolled.rolled is not None
+    for name in ("mins", "maxs", "counts", "bad"):
+        one, other = (getattr(some, name)[rolled.present] for some in (back.rolled, rolled.rolled))
+        assert np.array_equal(one, other)
+
+
+def test_a_roll_up_of_timers_costs_about_two_bytes_for_each_of_its_three_numbers():
+    us = np.rint(np.random.default_rng(1).normal(1e5, 1e4, (2048, 64))) / 1e6
+    rolled = roll_up(Block(np.arange(2048), np.arange(64), us, np.ones((2048, 64), bool)), 1)
+    assert len(encode(rolled, "us")) / rolled.points < 7
+
+
+def test_a_roll_up_as_earlier_versions_stored_it_is_read():
+    index = _shuffled(np.array([0, 16], "<i8"))
+    columns = _shuffled(np.array([0, 1], "<u4"))
+    means = _shuffled(np.array([0.25, 0.5, 1.5, 2.5], "<f8"))
+    extreme = b"\x00" + _shuffled(np.array([1, 2, 3, 4], "<u4"))
+    counts = _shuffled(np.array([16, 7, 16, 9], "<u4"))
+    body = b"".join([index, columns, means, extreme, extreme, counts, np.packbits([0, 1, 0, 0]).tobytes()])
+    head = struct.pack("<BBBBII", 1, 2, 0, 1, 2, 2)
+    found = decode(head + zstandard.ZstdCompressor().compress(body))
+    assert found.values.tolist() == [[0.25, 1.5], [0.5, 2.5]]
+    assert found.rolled is not None
+    assert found.rolled.maxs.tolist() == [[1e-6, 3e-6], [2e-6, 4e-6]]
+    assert found.rolled.counts.tolist() == [[16, 16], [7, 9]]
+    assert found.rolled.bad.tolist() == [[False, False], [True, False]]
+
+
+def _shuffled(values: np.ndarray) -> bytes:
+    return values.view(np.uint8).reshape(-1, values.itemsize).T.tobytes()
 
 
 @given(blocks(st.floats(-1e6, 1e6)), st.integers(-(2**40), 2**40))

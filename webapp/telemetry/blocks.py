@@ -3,6 +3,10 @@
 Bytes of a block: an 8-byte head (version, kind of value, flags, level kind, number of columns), the number of rows,
 then one zstd frame with the sections index (differences, int64), columns (uint32), presence (bits, only when a cell
 is missing) and values, column by column. A NaN value is a value; a missing cell is marked apart from it.
+
+Values of a roll-up are means, those of timers kept as sums of whole microseconds. It has more sections: least,
+greatest, and how many points each cell has with marks for bad ones; where all ranks of a row have as many and none is
+bad, as nearly always, one number a row (level kind 2 instead of 1).
 """
 
 import struct
@@ -20,8 +24,10 @@ Bools = NDArray[np.bool_]
 _HEAD = struct.Struct("<BBBBII")  # version, value kind, has gaps, rolled up, columns, rows
 _VERSION = 1
 _US, _F4, _F8 = 0, 1, 2
+_RAW, _ROLLED, _EVEN = 0, 1, 2
 _WIDTH: dict[int, np.dtype[np.generic]] = {_US: np.dtype("<u4"), _F4: np.dtype("<f4"), _F8: np.dtype("<f8")}
 _MICRO = 1e6
+_NEARLY = 1e-3  # of a microsecond: far above what a product of floats can be off
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +76,21 @@ def encode(block: Block, dtype: str) -> bytes:
     sections = [_shuffle(np.diff(block.index, prepend=0)), _shuffle(block.columns.astype("<u4"))]
     if gaps:
         sections.append(np.packbits(block.present.T).tobytes())
-    kind, values = _pack(shown.values, dtype if block.rolled is None else "f8")
-    sections.append(_shuffle(values))
-    if shown.rolled is not None:
-        sections += _rolled_sections(shown.rolled, dtype)
-    head = _HEAD.pack(_VERSION, kind, gaps, block.rolled is not None, columns, rows)
+    level = _RAW
+    if shown.rolled is None:
+        kind, values = _pack(shown.values, dtype)
+        sections.append(_shuffle(values))
+    else:
+        kind, values = _sums(shown.values, shown.rolled.counts, dtype)
+        level, more = _rolled_sections(shown.rolled, shown.present, dtype)
+        sections += [_shuffle(values), *more]
+    head = _HEAD.pack(_VERSION, kind, gaps, level, columns, rows)
     return head + zstd.compressor.compress(b"".join(sections))
 
 
 def decode(data: bytes | memoryview) -> Block:
     """Bytes to block; ValueError when they are no block."""
-    version, kind, gaps, rolled, columns, rows = _HEAD.unpack_from(data)
+    version, kind, gaps, level, columns, rows = _HEAD.unpack_from(data)
     if version != _VERSION:
         raise ValueError(f"block version {version}")
     body = _Reader(zstd.decompressor.decompress(memoryview(data)[_HEAD.size :]))
@@ -90,10 +100,11 @@ def decode(data: bytes | memoryview) -> Block:
     present = body.bits(shape) if gaps else np.ones((rows, columns), dtype=bool)
     values = body.values(kind, shape)
     more = None
-    if rolled:
+    if level:
         mins, maxs = body.values(body.byte(), shape), body.values(body.byte(), shape)
-        counts = body.take(np.dtype("<u4"), rows * columns).reshape(shape).T.astype(np.int64)
-        more = Rolled(mins, maxs, counts, body.bits(shape))
+        more = Rolled(mins, maxs, *(body.even(present, gaps) if level == _EVEN else body.uneven(shape)))
+        if kind == _US:
+            values = values / np.maximum(more.counts, 1)
     return Block(index, names, values, present, more)
 
 
@@ -105,14 +116,32 @@ def _without_gaps(block: Block) -> Block:
     return Block(block.index, block.columns, np.where(here, block.values, 0.0), here, more)
 
 
-def _rolled_sections(rolled: Rolled, dtype: str) -> list[bytes]:
+def _rolled_sections(rolled: Rolled, present: Bools, dtype: str) -> tuple[int, list[bytes]]:
+    """The kind of level, and what follows the means."""
     sections = []
     for extreme in (rolled.mins, rolled.maxs):
         kind, values = _pack(extreme, dtype)
         sections += [bytes([kind]), _shuffle(values)]
-    sections.append(_shuffle(np.ascontiguousarray(rolled.counts.T).astype("<u4")))
-    sections.append(np.packbits(rolled.bad.T).tobytes())
-    return sections
+    of_row = rolled.counts.max(axis=1, initial=0)
+    if not rolled.bad.any() and bool((rolled.counts == np.where(present, of_row[:, None], 0)).all()):
+        return _EVEN, [*sections, _shuffle(of_row.astype("<u4"))]
+    counts = np.ascontiguousarray(rolled.counts.T).astype("<u4")
+    return _ROLLED, [*sections, _shuffle(counts), np.packbits(rolled.bad.T).tobytes()]
+
+
+def _sums(means: Floats, counts: Ints, dtype: str) -> tuple[int, NDArray[np.generic]]:
+    """As `_pack`, but the sums where they are whole microseconds, as those of timers are."""
+    if dtype == "us" and (sums := _whole(means * counts * _MICRO)) is not None:
+        return _US, sums.T
+    return _pack(means, "f8")
+
+
+def _whole(sums: Floats) -> NDArray[np.uint32] | None:
+    near = np.rint(sums)
+    if near.size and not (near.min() >= 0 and near.max() <= 0xFFFFFFFF):  # false for NaN too
+        return None
+    sums -= near
+    return near.astype("<u4") if bool((np.abs(sums, out=sums) < _NEARLY).all()) else None
 
 
 def _pack(values: Floats, dtype: str) -> tuple[int, NDArray[np.generic]]:
@@ -165,6 +194,17 @@ class _Reader:
         raw = np.frombuffer(self.body, np.uint8, (count + 7) // 8, self.at)
         self.at += raw.size
         return np.unpackbits(raw, count=count).reshape(shape).T.astype(bool)
+
+    def even(self, present: Bools, gaps: bool) -> tuple[Ints, Bools]:
+        """Counts and bad ones where all ranks of a row have as many points."""
+        of_row = self.take(np.dtype("<u4"), present.shape[0]).astype(np.int64)[:, None]
+        counts = np.where(present, of_row, 0) if gaps else np.broadcast_to(of_row, present.shape)
+        return counts, np.broadcast_to(np.False_, present.shape)
+
+    def uneven(self, shape: tuple[int, int]) -> tuple[Ints, Bools]:
+        """Counts and bad ones of each cell."""
+        counts = self.take(np.dtype("<u4"), shape[0] * shape[1]).reshape(shape).T.astype(np.int64)
+        return counts, self.bits(shape)
 
     def values(self, kind: int, shape: tuple[int, int]) -> Floats:
         flat = self.take(_WIDTH[kind], shape[0] * shape[1]).reshape(shape).T
