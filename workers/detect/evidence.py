@@ -8,6 +8,8 @@ A little lateness is hidden by the noise of all parts of a step together, not by
 the same is done for each part by itself, whose least unit is smaller and which is asked for more.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from webapp.telemetry.spread import median
@@ -21,12 +23,30 @@ NEWEST, LATE = 5, 4  # steps, and how many of them must be late: what is over is
 _TO_SIGMA = 1.4826
 
 
-def by_now(late: Excess) -> Bools:
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the steps of a window come to: `now` per rank, `parts` n x m."""
+
+    now: Bools
+    parts: Bools
+
+
+def evidence(late: Excess) -> Evidence:
+    """Looked for once, since to add it up costs more than all that follows from it."""
+    return Evidence(_by_now(late), _by_part(late))
+
+
+def behind(late: Excess) -> Bools:
+    """Late by enough to be worth a word, whether or not this step alone proves it."""
+    return np.asarray(late.more >= SHARE * late.typical[:, None])
+
+
+def _by_now(late: Excess) -> Bools:
     """Per rank, whether the newest steps are enough to name it: about six of them, if it is late by much."""
     return _enough(late.more, late.typical, SHARE, ENOUGH)
 
 
-def by_part(late: Excess) -> Bools:
+def _by_part(late: Excess) -> Bools:
     """n x m: the steps in which one part of a rank took longer, of the ranks that this alone proves to be late."""
     found = np.zeros(late.more.shape, bool)
     if late.more.shape[0] < NOW:
@@ -36,11 +56,6 @@ def by_part(late: Excess) -> Bools:
         ranks = behind_now & _enough(more, late.typical, LITTLE, ENOUGH_LITTLE)
         found |= ranks & (more >= LITTLE * late.typical[:, None])
     return found
-
-
-def behind(late: Excess) -> Bools:
-    """Late by enough to be worth a word, whether or not this step alone proves it."""
-    return np.asarray(late.more >= SHARE * late.typical[:, None])
 
 
 def _enough(more: Floats, typical: Floats, share: float, enough: float) -> Bools:

@@ -9,7 +9,7 @@ import numpy as np
 from webapp.incidents.finding import JOB, STRAGGLER, STRUCTURAL, WANDERING, Finding
 from webapp.telemetry.spread import median
 from workers.detect.cause import Over, cause_of
-from workers.detect.evidence import LATE, NEWEST, NOW, behind, by_now, by_part
+from workers.detect.evidence import LATE, NEWEST, NOW, Evidence, behind, evidence
 from workers.detect.excess import SHARE, Excess, excess
 from workers.detect.onset import onset
 from workers.detect.table import Bools, Floats, Table
@@ -35,8 +35,10 @@ def stragglers(table: Table, *, on_gpu: bool = False, late_before: frozenset[int
     """
     if table.ranks.size < 2 or table.steps.size < NOW:
         return []
-    late = _proven(excess(table))
-    fixed = _fixed(late, np.isin(table.ranks, list(late_before)))
+    late = excess(table)
+    found = evidence(late)
+    late = _proven(late, found)
+    fixed = _fixed(late, found, np.isin(table.ranks, list(late_before)))
     if not fixed and not late.hit[-LONG:].any():
         return []
     seldom = [column for column in _now_and_then(late) if column not in fixed]
@@ -54,7 +56,7 @@ def stragglers(table: Table, *, on_gpu: bool = False, late_before: frozenset[int
 
 def enough_to_name(late: Excess) -> Bools:
     """Per rank: whether its newest steps alone say that it is late."""
-    return np.asarray((late.hit[-NOW:].sum(axis=0) >= HITS_NOW) | by_now(late) | by_part(late).any(axis=0))
+    return _enough(late, evidence(late))
 
 
 def seems_late(table: Table) -> bool:
@@ -79,17 +81,21 @@ def slowdown(table: Table, late: Excess, columns: Iterable[int], rows: Bools) ->
     return gone / (step - gone) if step > gone > 0 else 0.0
 
 
-def _fixed(late: Excess, before: Bools) -> list[int]:
+def _enough(late: Excess, found: Evidence) -> Bools:
+    return np.asarray((late.hit[-NOW:].sum(axis=0) >= HITS_NOW) | found.now | found.parts.any(axis=0))
+
+
+def _fixed(late: Excess, found: Evidence, before: Bools) -> list[int]:
     """Columns. Where one is named for its newest steps, those that were late along with it are named too."""
-    now = enough_to_name(late)
+    now = _enough(late, found)
     along = now.any() & (late.hit[-NEWEST:].sum(axis=0) >= LATE)
     still = before & (late.hit[-STILL:].sum(axis=0) >= HITS_STILL)
     return [int(column) for column in np.flatnonzero(now | along | still)]
 
 
-def _proven(late: Excess) -> Excess:
+def _proven(late: Excess, found: Evidence) -> Excess:
     """Of a rank that many steps together prove to be late, those count that alone would not."""
-    return replace(late, hit=late.hit | (behind(late) & by_now(late)) | by_part(late))
+    return replace(late, hit=late.hit | (behind(late) & found.now) | found.parts)
 
 
 def _at_present(late: Excess, fixed: list[int]) -> Excess:
