@@ -5,12 +5,15 @@ Level k exists once level k - 1 has more than one block, which the first and las
 """
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from webapp.telemetry import derive
 from webapp.telemetry.blocks import Block, empty
-from webapp.telemetry.merge import FACTOR, Layout, places, replaced, roll_up, span
+from webapp.telemetry.merge import FACTOR, ROWS, Layout, cut, places, replaced, roll_up, span
 from webapp.telemetry.points import Points
 
 MAX_LEVEL = 6
@@ -25,6 +28,17 @@ class Key:
     block: int
 
 
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """All rows of one metric from index `since` on, up to where `block` ends; else as `Points`."""
+
+    axis: str  # step | time
+    columns: str  # rank | node
+    dtype: str  # us | f8
+    block: Block
+    since: int
+
+
 class Stored(Protocol):
     """What is there already."""
 
@@ -35,9 +49,12 @@ class Stored(Protocol):
         """Those of the blocks that exist."""
 
 
-def advance(points: dict[str, Points], stored: Stored, world_size: int) -> dict[Key, Block]:
-    """Every block that the points change, as it is after them."""
+def advance(
+    points: dict[str, Points], stored: Stored, world_size: int, newest: Mapping[str, Newest] | None = None
+) -> dict[Key, Block]:
+    """Every block that the points change, and then the newest rows, as it is after them."""
     dirty = _level_0(points, stored)
+    dirty |= _of_newest(newest or {}, dirty, stored)
     dirty |= _derived(dirty, stored, world_size)
     above = dirty
     for level in range(1, MAX_LEVEL + 1):
@@ -62,6 +79,22 @@ def _level_0(points: dict[str, Points], stored: Stored) -> dict[Key, Block]:
                 key = Key(name, 0, number)
                 made[key] = layout.put(known.get(key) or empty(), part.value[at])
     return made
+
+
+def _of_newest(newest: Mapping[str, Newest], dirty: dict[Key, Block], stored: Stored) -> dict[Key, Block]:
+    """The level 0 blocks in which the newest rows lie: read only where they begin in the middle of one."""
+    made = {Key(name, 0, number): rows for name, some in newest.items() for number, rows in _in_blocks(some.block)}
+    inside = {key for key in made if key.block * ROWS < newest[key.name].since}
+    known = stored.blocks(inside - set(dirty)) | dirty
+    for key in inside & set(known):
+        made[key] = replaced(known[key], {(newest[key.name].since, (key.block + 1) * ROWS): made[key]})
+    return made
+
+
+def _in_blocks(block: Block) -> Iterator[tuple[int, Block]]:
+    """The rows by the number of the level 0 block that they are in."""
+    for number in np.unique(block.index // ROWS).tolist():
+        yield number, cut(block, number * ROWS, (number + 1) * ROWS)
 
 
 def _derived(dirty: dict[Key, Block], stored: Stored, world_size: int) -> dict[Key, Block]:

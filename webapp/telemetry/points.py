@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -103,6 +103,16 @@ def joined(parts: Iterable[Points]) -> dict[str, Points]:
             same.append(part)
     shared = _Joined()
     return {name: _concatenated(same, shared) for name, same in by_name.items()}
+
+
+def parted(points: Points, at: int) -> tuple[Points, Points]:
+    """Those before an index, and the others."""
+    before = points.index < at
+    first, second = (
+        replace(points, rank=points.rank[some], index=points.index[some], value=points.value[some])
+        for some in (before, ~before)
+    )
+    return first, second
 
 
 def stored_name(key: str) -> str:

@@ -1,6 +1,6 @@
 """Tail rows into segments. Written by the one ingest process that holds the attempt's lease."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
@@ -11,12 +11,13 @@ from trainer_agent.wire.messages import Batch
 from webapp.runs.models import Attempt
 from webapp.telemetry import bundle, derive
 from webapp.telemetry.blocks import Block, decode, encode
-from webapp.telemetry.layers import Key, advance
+from webapp.telemetry.layers import Key, Newest, advance
 from webapp.telemetry.middle import kept
 from webapp.telemetry.models import Metric, Segment, Tail
 from webapp.telemetry.points import Points, explode_all, joined
 
 T = TypeVar("T")
+Kind = TypeVar("Kind", Points, Newest)
 _CHUNK = 400  # rows per statement; SQLite allows 32,766 variables
 
 
@@ -55,17 +56,17 @@ class Segments:
 
 def compact(attempt: Attempt, tails: list[Tail]) -> int:
     """Move the content of `tails` into segments and delete them, in one transaction. Points moved."""
-    return move(attempt, points_of(tails), [tail.pk for tail in tails])
-
-
-def move(attempt: Attempt, points: dict[str, Points], tails: list[int]) -> int:
-    """Put what the tails with these keys hold into segments and delete them, in one transaction. Points moved."""
+    points = points_of(tails)
     with transaction.atomic():
-        if points:
-            write(attempt, points)
-        for chunk in chunks(tails):
-            Tail.objects.filter(pk__in=chunk).delete()
+        write(attempt, points)
+        forget(tail.pk for tail in tails)
     return sum(part.index.size for part in points.values())
+
+
+def forget(tails: Iterable[int]) -> None:
+    """Delete tails, by their keys, whose content is in segments."""
+    for chunk in chunks(tails):
+        Tail.objects.filter(pk__in=chunk).delete()
 
 
 def points_of(tails: Iterable[Tail]) -> dict[str, Points]:
@@ -78,12 +79,14 @@ def batches_of(tails: Iterable[Tail]) -> Iterator[Batch]:
     return (codec.decode_batch(message) for tail in tails for message in bundle.messages(bytes(tail.payload)))
 
 
-def write(attempt: Attempt, points: dict[str, Points]) -> None:
-    """Points into all levels; a cell that was there is overwritten."""
-    stored = Segments(attempt, sorted({*points, *derive.SOURCES}))
-    points = {name: part for name, part in points.items() if _same_axis(stored.metrics.get(name), part)}
-    changed = advance(points, stored, attempt.world_size)
-    metrics = _upsert_metrics(attempt, points, stored, changed)
+def write(attempt: Attempt, points: dict[str, Points], newest: Mapping[str, Newest] | None = None) -> None:
+    """Points, and then the newest rows, into all levels; a cell that was there is overwritten."""
+    newest = newest or {}
+    stored = Segments(attempt, sorted({*points, *newest, *derive.SOURCES}))
+    axes = {name: some.axis for name, some in newest.items()} | {name: m.axis for name, m in stored.metrics.items()}
+    points, newest = _of_axes(points, axes), _of_axes(newest, axes)
+    changed = advance(points, stored, attempt.world_size, newest)
+    metrics = _upsert_metrics(attempt, {**points, **newest}, stored, changed)
     rows = [
         Segment(
             metric=metrics[key.name],
@@ -104,18 +107,19 @@ def write(attempt: Attempt, points: dict[str, Points]) -> None:
         )
 
 
-def _same_axis(known: Metric | None, points: Points) -> bool:
-    return known is None or known.axis == points.axis
+def _of_axes(some: Mapping[str, Kind], axes: dict[str, str]) -> dict[str, Kind]:
+    """Those of which nothing is known on another axis."""
+    return {name: one for name, one in some.items() if axes.get(name, one.axis) == one.axis}
 
 
 def _upsert_metrics(
-    attempt: Attempt, points: dict[str, Points], stored: Segments, changed: dict[Key, Block]
+    attempt: Attempt, kinds: Mapping[str, Points | Newest], stored: Segments, changed: dict[Key, Block]
 ) -> dict[str, Metric]:
     rows: dict[str, Metric] = {}
     raw = {key: block for key, block in changed.items() if key.level == 0}
     old = stored.blocks(set(raw))
     for key, block in raw.items():
-        row = rows.get(key.name) or stored.metrics.get(key.name) or _new(attempt, key.name, points)
+        row = rows.get(key.name) or stored.metrics.get(key.name) or _new(attempt, key.name, kinds)
         row.points += block.points - (old[key].points if key in old else 0)
         rows[key.name] = row
         if not block.index.size:
@@ -134,10 +138,10 @@ def _upsert_metrics(
     return Segments(attempt, sorted(rows)).metrics
 
 
-def _new(attempt: Attempt, name: str, points: dict[str, Points]) -> Metric:
+def _new(attempt: Attempt, name: str, kinds: Mapping[str, Points | Newest]) -> Metric:
     if name in derive.SOURCES:
         return Metric(attempt=attempt, name=name, axis="step", columns="rank", dtype=derive.DTYPE[name])
-    made = points[name]
+    made = kinds[name]
     return Metric(attempt=attempt, name=name, axis=made.axis, columns=made.columns, dtype=made.dtype)
 
 

@@ -36,7 +36,7 @@ class Held:
         self.nodes: list[str] = []
         self.senders = Senders(attempt)
         self.window = Window(attempt.world_size, attempt.first_step)
-        self.young = Young(attempt)
+        self.young = Young(attempt, self.window)
         self.frames = Frames(attempt, self.window, self.young)
         self.behind = Behind(attempt, self.window)
         self.summary = Summary(attempt)
@@ -47,9 +47,9 @@ class Held:
     def start(self) -> None:
         """Read from the database what an earlier process left."""
         self.window.fill(self.attempt)
+        self.young.fill()
         self.summary.fill()
         self.metric_values.fill()
-        self.young.fill()
         self.look()
 
     def look(self) -> None:
@@ -72,7 +72,6 @@ class Held:
         self.young.add(done.batches, done.points, done.tails, now)
         if done.first_step is not None:
             self._count_from(done.first_step)
-        self.window.add(done.points, now)
         self.frames.logs(done.log_ends)
         self.summary.add(done.points)
         self.metric_values.add(done.points)
@@ -113,7 +112,7 @@ class Held:
     def compact(self, now: float) -> None:
         """Young data into segments, if there is much, or it is old, or no more will come."""
         if self.young.is_due(now) or (self.young and self.is_over()):
-            self.young.compact(self.holder)
+            self.young.compact(self.holder, now)
 
     def is_over(self) -> bool:
         """Ended, and every part was finished or given up."""

@@ -1,17 +1,21 @@
-"""The newest steps of one attempt in memory, for live frames. Built again from the database after a restart."""
+"""The newest steps of one attempt in memory: for live frames, and what is not in segments yet. Built again from the
+database after a restart.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from webapp.runs.models import Attempt
 from webapp.telemetry import derive
 from webapp.telemetry.blocks import Block, empty
+from webapp.telemetry.layers import Newest
 from webapp.telemetry.loss import loss_key
-from webapp.telemetry.merge import Layout, cut, rows_of
-from webapp.telemetry.points import BUILT_IN, STEP, Points, joined
+from webapp.telemetry.merge import Layout, rows_of
+from webapp.telemetry.points import BUILT_IN, STEP, Points, joined, parted
 from webapp.telemetry.read import Reader, Series, series_of
 from workers.ingest.rolling import Cells, Rolling
 
@@ -20,6 +24,14 @@ SECONDS = 120
 MOST_VALUES = 40  # logged keys that frames carry; a page reads others again by itself
 WAIT_S = 2.0  # for the ranks of a step that have not reported
 _RECENT = 64  # rows that tell which ranks report
+
+
+class Kind(NamedTuple):
+    """What a metric is, as `Points` name it."""
+
+    axis: str
+    columns: str
+    dtype: str
 
 
 @dataclass(slots=True)
@@ -45,50 +57,97 @@ class Window:
         self.blocks: dict[str, Block] = {}
         self.axis: dict[str, str] = {}
         self._rolling: dict[str, Rolling] = {}
+        self._kinds: dict[str, Kind] = {}
+        self._others: set[str] = set()  # logged keys that are not here
         self._arrived: dict[int, float] = {}  # step -> when its first record came
         self._named: dict[str, set[int]] = {}
         self._filled: list[int] = []  # steps that came too late for the window
         self._added_at = 0.0
 
     def fill(self, attempt: Attempt) -> None:
-        """What the database has."""
-        reader = Reader(attempt, first_step=0)
+        """What is in segments."""
+        reader = Reader(attempt, first_step=0, young={})
         rows = reader.metrics()
         logged = {row.name for row in rows if row.axis == "step" and row.name not in BUILT_IN}
-        keep = _kept(logged)
+        self._others = logged - _kept(logged)
         for row in rows:
-            if row.name in derive.SOURCES or (row.name in logged and row.name not in keep) or row.last_index is None:
+            if row.name in derive.SOURCES or row.name in self._others or row.last_index is None:
                 continue
-            found = reader.series(row.name, lo=row.last_index - _reach(row.axis))
+            since = row.last_index - _reach(row.axis)
+            found = reader.series(row.name, lo=since)
             columns = np.array(found.columns, dtype=np.int64)
-            if not found.index.size:
-                continue
-            self._take(row.name, row.axis, Block(found.index, columns, found.values, found.present))
+            if found.index.size:
+                block = Block(found.index, columns, found.values, found.present)
+                self._take(row.name, Kind(row.axis, row.columns, row.dtype), block, since)
 
-    def add(self, points: Iterable[Points], now: float) -> None:
-        """Points that were stored. `now`: monotonic seconds."""
+    def add(self, points: Iterable[Points], now: float) -> list[Points]:
+        """Take points that were stored; those that are older than what is here, or of other keys, come back.
+
+        `now`: monotonic seconds.
+        """
         layouts: dict[tuple[int, int], Layout] = {}
         cells: defaultdict[tuple[int, int], Cells] = defaultdict(dict)
+        back: list[Points] = []
         for name, part in joined(points).items():
             if not self._takes(name, part):
+                back.append(part)
                 continue
             place = (id(part.rank), id(part.index))  # metrics of the same records share their columns
             if place not in layouts:
                 layouts[place] = Layout(part.rank, part.index)
             layout = layouts[place]
-            if name in self._rolling:
-                self._rolling[name].put(layout, part.value, cells[place])
-                self.blocks[name] = self._rolling[name].block
+            rolling = self._rolling.get(name)
+            if rolling is None:
+                self._take(name, Kind(part.axis, part.columns, part.dtype), layout.block(part.value))
+            elif int(layout.rows[0]) >= rolling.since:
+                rolling.put(layout, part.value, cells[place])
             else:
-                self._take(name, part.axis, layout.block(part.value))
+                late, fresh = parted(part, rolling.since)
+                back.append(late)
+                if fresh.index.size:
+                    rolling.put(Layout(fresh.rank, fresh.index), fresh.value, {})
+            self.blocks[name] = self._rolling[name].block
             newest = int(self.blocks[name].index[-1])
             self._note(name, part.axis, layout.rows.tolist(), newest - _reach(part.axis), now)
+        return back
 
-    def _take(self, name: str, axis: str, block: Block) -> None:
+    def start(self) -> None:
+        """What came so far is no news: a page that opens reads it."""
+        self._arrived.clear()
+        self._named.clear()
+        self._filled.clear()
+
+    def young(self, before: int | None) -> dict[str, Newest]:
+        """The rows of all level 0 blocks of which something is not in segments; of records those before a step only."""
+        found = {}
+        for name, rolling in self._rolling.items():
+            block = rolling.changed(before if name in BUILT_IN else None)
+            if block is not None:
+                kind = self._kinds[name]
+                found[name] = Newest(kind.axis, kind.columns, kind.dtype, block, rolling.since)
+        return found
+
+    def stored(self, before: int | None) -> None:
+        """What `young` gave is in segments now."""
+        for name, rolling in self._rolling.items():
+            rolling.stored(before if name in BUILT_IN else None)
+
+    def young_points(self, only: frozenset[str]) -> list[Points]:
+        """Of some built-in metrics what is not in segments, and perhaps a few points that are."""
+        found = []
+        for name in only & set(self._rolling):
+            block, kind = self._rolling[name].young(), self._kinds[name]
+            if block is not None:
+                row, column = np.nonzero(block.present)
+                rank, index, value = block.columns[column], block.index[row], block.values[row, column]
+                found.append(Points(name, kind.axis, kind.columns, kind.dtype, rank, index, value))
+        return found
+
+    def _take(self, name: str, kind: Kind, block: Block, since: int | None = None) -> None:
         """The first that is known of a metric."""
-        reach = _reach(axis)
-        self._rolling[name] = Rolling(cut(block, int(block.index[-1]) - reach, None), reach)
-        self.blocks[name], self.axis[name] = self._rolling[name].block, axis
+        self._rolling[name] = Rolling(block, _reach(kind.axis), since)
+        self._kinds[name] = kind
+        self.blocks[name], self.axis[name] = self._rolling[name].block, kind.axis
 
     def _note(self, name: str, axis: str, fresh: list[int], first: int, now: float) -> None:
         """What came, for the next frame. `first`: the window's first index."""
@@ -153,7 +212,10 @@ class Window:
         if name in self.blocks or name in BUILT_IN or part.axis == "time":
             return self.axis.get(name, part.axis) == part.axis
         logged = self.logged()
-        return len(logged) < MOST_VALUES or name == loss_key([*logged, name])
+        if name in self._others or (len(logged) >= MOST_VALUES and name != loss_key([*logged, name])):
+            self._others.add(name)
+            return False
+        return True
 
     def _complete(self) -> set[int]:
         block = self.blocks.get(STEP)
