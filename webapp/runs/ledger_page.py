@@ -8,7 +8,7 @@ from django.db.models import Sum
 from django.utils.translation import gettext as _
 
 from webapp.runs import hours_words, ledger_words
-from webapp.runs.models import Attempt, RankState, Run, Status
+from webapp.runs.models import Attempt, Run, Status
 from webapp.telemetry import ledger, slot_time
 from webapp.telemetry.models import LogChunk, Parked
 
@@ -26,10 +26,10 @@ class HoursRow:
 
 def parts(run: Run, attempt: Attempt) -> dict[str, Any]:
     """Everything that templates/runs/run/ledger.html draws."""
-    states = list(attempt.ranks.all())
+    states = list(attempt.ranks.values_list("rank", "node_rank", "dropped"))
     accounts = ledger.of_attempt(attempt)["ranks"]
     names = dict(attempt.parts.values_list("node_rank", "node_name"))
-    nodes = {state.rank: names.get(state.node_rank, "") for state in states}
+    nodes = {rank: names.get(node_rank, "") for rank, node_rank, _dropped in states}
     each = slot_time.of_attempts(run)
     hours = slot_time.together(run, each.values())
     return {
@@ -40,7 +40,7 @@ def parts(run: Run, attempt: Attempt) -> dict[str, Any]:
         "totals": ledger_words.totals(accounts),
         "groups": ledger_words.groups(accounts, nodes),
         "folded": len(accounts) > ledger_words.FEW,
-        "others": _others(attempt, states, nodes),
+        "others": _others(attempt, {rank: dropped for rank, _node_rank, dropped in states}, nodes),
         "parked": list(Parked.objects.filter(attempt=attempt).order_by("-pk")[:MOST_PARKED]),
         "parked_count": Parked.objects.filter(attempt=attempt).count(),
         "hours_finding": hours_words.sentence(hours),
@@ -49,13 +49,13 @@ def parts(run: Run, attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _others(attempt: Attempt, states: list[RankState], nodes: dict[int, str]) -> list[str]:
+def _others(attempt: Attempt, of_ranks: dict[int, dict[str, int]], nodes: dict[int, str]) -> list[str]:
     """Sentences on what else was left out: logged values and samples that were dropped, log lines that were skipped."""
     dropped: dict[str, Counter[str]] = {}
-    for state in states:
-        for what, count in state.dropped.items():
+    for rank, counts in of_ranks.items():
+        for what, count in counts.items():
             if what != ledger.STEPS and count:
-                dropped.setdefault(what, Counter())[nodes[state.rank]] += count
+                dropped.setdefault(what, Counter())[nodes[rank]] += count
     for data in attempt.events.filter(kind="dropped", rank=None).values_list("data", flat=True):
         dropped.setdefault(data["what"], Counter())[data["node"]] += data["count"]
     told = [ledger_words.dropped_text(what, by_node) for what, by_node in sorted(dropped.items())]
@@ -76,5 +76,6 @@ def _hours_rows(each: dict[int, dict[str, Any]], hours: dict[str, Any]) -> list[
 
 
 def _hours_unit(attempt: Attempt) -> str:
-    kinds = {slot.get("kind") for part in attempt.parts.all() for slot in part.inventory.get("slots") or []}
+    inventories = attempt.parts.values_list("inventory", flat=True)
+    kinds = {slot.get("kind") for inventory in inventories for slot in inventory.get("slots") or []}
     return _("GPU-hours") if "gpu" in kinds else _("slot-hours")

@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from webapp.runs.models import Attempt, Status
@@ -44,6 +45,15 @@ class _State(NamedTuple):
     dropped: dict[str, int]
     gaps: list[Gap]
     facts__dropped: object
+
+
+class _Part(NamedTuple):
+    """What is read of a node's part in the attempt."""
+
+    node_rank: int
+    node_uid: str
+    finished_at: datetime | None
+    lost_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +120,8 @@ class _Unseen:
 
     def __init__(self, attempt: Attempt) -> None:
         self.attempt = attempt
-        self._parts = {part.node_rank: part for part in attempt.parts.all()}
+        parts = (_Part(*row) for row in attempt.parts.values_list(*_Part._fields))
+        self._parts = {part.node_rank: part for part in parts}
         self._parked = set(Parked.objects.filter(attempt=attempt).values_list("node_uid", flat=True))
 
     def told(self, state: _State) -> Told:

@@ -1,10 +1,12 @@
-"""One rank's slot time, split. Pure; the parts of a slot always add up to the time from its asking to its end."""
+"""Slots' time, split. Pure; the parts of a slot always add up to the time from its asking to its end."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from webapp.telemetry.blocks import Floats
+from webapp.telemetry.spread import median
 
 PARTS = ("queued", "starting", "useful", "repeated", "waiting", "stalled", "idle")
 STALL_S = 5.0
@@ -12,25 +14,33 @@ STALL_STEPS = 10.0  # times the typical step
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
-    """Epoch seconds of one slot: asked for, given (None: never), over; and when its process had left (None: lives)."""
+class Clocks:
+    """Epoch seconds of slots that were asked for together: asked for, and over. Per slot: given (NaN: never), when its
+    process had left (NaN: lives), and the server's clock minus the one of its steps.
+    """
 
     created: float
-    placed: float | None
     end: float
-    left: float | None
+    placed: Floats
+    left: Floats
+    offset: Floats
+
+    def of(self, slots: slice) -> "Clocks":
+        """Of some slots."""
+        return replace(self, placed=self.placed[slots], left=self.left[slots], offset=self.offset[slots])
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A rank's steps in rows, each of one step or of several that follow each other; at least one row.
+    """The steps of slots in rows, each of one step or of several that follow each other.
 
-    `begin`: epoch seconds of the first step's beginning. Per row: `ends`, of its last step; `counts`, its steps;
-    `waits`, seconds in which it waited for other ranks; `longest`, seconds of its longest step; `again`, the share of
-    it that a later attempt did again.
+    Per slot: `begin`, epoch seconds of the first step's beginning, NaN without steps. [slots, rows], all 0 where a slot
+    has no step in a row: `ends`, epoch seconds of the last step's end; `counts`, its steps; `waits`, seconds in which
+    it waited for other ranks; `longest`, seconds of its longest step, at will 0 where that is at most STALL_S. Per row:
+    `again`, the share that a later attempt did again.
     """
 
-    begin: float
+    begin: Floats
     ends: Floats
     counts: Floats
     waits: Floats
@@ -38,31 +48,49 @@ class Steps:
     again: Floats
 
 
-def split(clock: Clock, steps: Steps | None) -> dict[str, float]:
-    """Seconds of each of PARTS."""
-    end = max(clock.created, clock.end)
-    placed = end if clock.placed is None else _inside(clock.placed, clock.created, end)
-    left = end if clock.left is None else _inside(clock.left, placed, end)
-    parts = dict.fromkeys(PARTS, 0.0) | {"queued": placed - clock.created}
-    if steps is None:
-        return parts | {"starting": left - placed, "idle": end - left}
-    times = np.maximum.accumulate(np.clip(np.concatenate([[steps.begin], steps.ends]), placed, end))
-    took = np.diff(times)
-    typical = _typical(took, steps)
-    limit = max(STALL_S, STALL_STEPS * typical)  # seconds after which a step that does not end counts as stalled
+def rows_of(pieces: Sequence[Steps], slots: slice) -> Steps:
+    """Some slots' rows of pieces that follow each other; of at least one."""
+    begin = pieces[0].begin[slots]
+    for piece in pieces[1:]:
+        begin = np.where(np.isnan(begin), piece.begin[slots], begin)
+    return Steps(
+        begin=begin,
+        ends=np.concatenate([piece.ends[slots] for piece in pieces], axis=1),
+        counts=np.concatenate([piece.counts[slots] for piece in pieces], axis=1, dtype=np.float64),
+        waits=np.concatenate([piece.waits[slots] for piece in pieces], axis=1),
+        longest=np.concatenate([piece.longest[slots] for piece in pieces], axis=1),
+        again=np.concatenate([piece.again for piece in pieces]),
+    )
+
+
+def split(clocks: Clocks, steps: Steps) -> dict[str, Floats]:
+    """Seconds of each of PARTS, of each slot."""
+    created, end = clocks.created, max(clocks.created, clocks.end)
+    placed = np.where(np.isnan(clocks.placed), end, np.clip(clocks.placed, created, end))
+    lives = np.isnan(clocks.left)
+    left = np.where(lives, end, np.clip(clocks.left, placed, end))
+    begin = np.where(np.isnan(steps.begin), left - clocks.offset, steps.begin)  # without a step it only started
+    times = np.column_stack([begin, steps.ends])
+    times += clocks.offset[:, None]
+    np.maximum.accumulate(np.clip(times, placed[:, None], end, out=times), axis=1, out=times)
+    took = np.diff(times, axis=1)
+    typical = median(np.where(steps.counts > 0, took / np.maximum(1.0, steps.counts), np.nan), 1)
+    limit = np.fmax(STALL_S, STALL_STEPS * typical)  # seconds after which a step that does not end counts as stalled
     stalled = _stalled(took, steps, typical, limit)
-    main = (took - stalled) * (1 - steps.again)
-    waiting = np.minimum(main, np.maximum(0.0, _known(steps.waits) - stalled) * (1 - steps.again))
-    last = float(times[-1])
-    since = max(0.0, left - last)  # a step under way, or nothing any more
-    hung = max(0.0, since - limit)
-    under_way = since - hung if clock.left is None else 0.0
-    return parts | {
-        "starting": float(times[0]) - placed,
-        "useful": float((main - waiting).sum()) + under_way,
-        "repeated": float(((took - stalled) * steps.again).sum()),
-        "waiting": float(waiting.sum()),
-        "stalled": float(stalled.sum()) + hung,
+    moving = took - stalled
+    waiting = np.minimum(moving, np.maximum(0.0, _known(steps.waits) - stalled))
+    once = 1 - steps.again
+    last = times[:, -1]
+    since = np.maximum(0.0, left - last)  # a step under way, or nothing any more
+    hung = np.maximum(0.0, since - limit)
+    under_way = np.where(lives, since - hung, 0.0)
+    return {
+        "queued": placed - created,
+        "starting": times[:, 0] - placed,
+        "useful": (moving - waiting) @ once + under_way,
+        "repeated": moving @ steps.again,
+        "waiting": waiting @ once,
+        "stalled": stalled.sum(axis=1) + hung,
         "idle": end - last - hung - under_way,
     }
 
@@ -71,18 +99,13 @@ def _known(values: Floats) -> Floats:
     return np.where(np.isnan(values), 0.0, values)
 
 
-def _typical(took: Floats, steps: Steps) -> float:
-    each = np.sort(took / np.maximum(1.0, steps.counts))
-    return float(each[(each.size - 1) // 2] + each[each.size // 2]) / 2
-
-
-def _stalled(took: Floats, steps: Steps, typical: float, limit: float) -> Floats:
+def _stalled(took: Floats, steps: Steps, typical: Floats, limit: Floats) -> Floats:
     """Of a step longer than the limit all above a typical one; of a row of several as if one of them had stalled."""
-    longest = _known(steps.longest)
-    slowest = np.maximum(took - np.maximum(0.0, steps.counts - 1) * typical, longest)
-    hangs = (slowest > limit) & ((steps.counts <= 1) | (longest > limit))
-    return np.where(hangs, np.clip(slowest - typical, 0.0, took), 0.0)
-
-
-def _inside(moment: float, low: float, high: float) -> float:
-    return min(max(moment, low), high)
+    stalled = np.zeros(took.shape)
+    slot, row = np.nonzero((took > limit[:, None]) | (steps.longest > limit[:, None]))
+    if slot.size:
+        took, counts, longest = (values[slot, row] for values in (took, steps.counts, _known(steps.longest)))
+        slowest = np.maximum(took - np.maximum(0.0, counts - 1) * typical[slot], longest)
+        hangs = (slowest > limit[slot]) & ((counts <= 1) | (longest > limit[slot]))
+        stalled[slot, row] = np.where(hangs, np.clip(slowest - typical[slot], 0.0, took), 0.0)
+    return stalled

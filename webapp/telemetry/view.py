@@ -1,6 +1,7 @@
 """One metric of one attempt between two indexes, at any resolution."""
 
 import math
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -45,18 +46,23 @@ class View:
     def middle(self, max_rows: int | None = None) -> Series:
         """As `series`, of the median rank alone. It is stored beside the blocks of `middle.NAMES`."""
         level = 0 if max_rows is None else self.level_for(max_rows)
-        stored = max(known for known in self.levels if known <= level)
-        block = self._cut(self._middles(level), level) if stored == level else middle(self.at(level))
+        middles = self._middles(level)
+        block = self._shown(self._cut(_together((middles[number] for number in sorted(middles)), level), level))
         total = block.index.size if level == 0 else self.raw_rows()
-        found = series_of(self.name, self.axis, replace(block, index=block.index + self.moved), level, total)
+        found = series_of(self.name, self.axis, block, level, total)
         return replace(found, median_of=max(found.columns, default=0))
 
     def at(self, level: int) -> Block:
         """The rows of one level, rolled up here where the level is not stored."""
         stored = max(known for known in self.levels if known <= level)
-        block = self._stored(stored)
-        block = roll_up(block, level) if stored < level else block
-        return replace(block, index=block.index + self.moved)
+        block = self._cut(_together(self._stored(stored), stored), stored)
+        return self._shown(roll_up(block, level) if stored < level else block)
+
+    def pieces(self, level: int) -> Iterator[Block]:
+        """What `at` puts together, one after the other, for who need not hold a table of it all."""
+        if level not in self.levels:
+            return iter([self.at(level)])
+        return (self._shown(self._cut(block, level)) for block in self._stored(level))
 
     def within(self, lo: int, hi: int) -> "View":
         """The same in a smaller window."""
@@ -99,13 +105,16 @@ class View:
                 return level
         return MAX_LEVEL
 
-    def _stored(self, level: int) -> Block:
+    def _stored(self, level: int) -> Iterator[Block]:
+        """Blocks that touch the window, ascending."""
         found = {number: block for (at, number), block in self.changed.items() if at == level and self._in(at, number)}
+        payloads: dict[int, bytes | memoryview] = {}
         if self.metric is not None:
             rows = Segment.objects.filter(self._covers(level), metric=self.metric)
             rows = rows.exclude(block__in=list(found)) if found else rows
-            found |= {number: decode(payload) for number, payload in rows.values_list("block", "payload")}
-        return self._cut(found, level)
+            payloads = dict(rows.values_list("block", "payload"))
+        for number in sorted({*found, *payloads}):
+            yield found[number] if number in found else decode(payloads[number])
 
     def _middles(self, level: int) -> dict[int, Block]:
         """The median rank of each block."""
@@ -124,12 +133,15 @@ class View:
         rest = rows.filter(block__in=without).values_list("block", "payload") if without else []
         return found | {number: middle(decode(payload)) for number, payload in rest}
 
-    def _cut(self, found: dict[int, Block], level: int) -> Block:
-        """Blocks of one level as one, in the window."""
-        whole = joined([found[number] for number in sorted(found)]) if found else empty(level > 0)
+    def _cut(self, block: Block, level: int) -> Block:
+        """Its rows in the window."""
         step = stride(level)
         lo = None if self.lo is None else self.lo // step * step
-        return cut(whole, lo, None if self.hi is None else self.hi + 1)
+        return cut(block, lo, None if self.hi is None else self.hi + 1)
+
+    def _shown(self, block: Block) -> Block:
+        """With indexes as readers see them."""
+        return replace(block, index=block.index + self.moved)
 
     def raw_rows(self) -> int:
         """Rows of level 0 in the window, exactly."""
@@ -183,3 +195,8 @@ class View:
     def _stored_block(self, level: int, number: int) -> Block | None:
         row = Segment.objects.filter(metric=self.metric, level=level, block=number).first() if self.metric else None
         return decode(bytes(row.payload)) if row else None
+
+
+def _together(found: Iterable[Block], level: int) -> Block:
+    blocks = list(found)
+    return joined(blocks) if blocks else empty(level > 0)
