@@ -11,8 +11,8 @@ import msgspec
 WIRE_VERSION = 1
 
 
-class Message(msgspec.Struct, omit_defaults=True, kw_only=True, frozen=True, forbid_unknown_fields=False):
-    """Base of everything on the wire."""
+class Message(msgspec.Struct, omit_defaults=True, kw_only=True, frozen=True, forbid_unknown_fields=False, gc=False):
+    """Base of everything on the wire. `gc=False`: no message can hold itself."""
 
 
 # ---- node to server, by stream

@@ -1,10 +1,13 @@
 """`python -m workers.ingest`: one ingest process. Start as many as there is work for."""
 
+import gc
 import os
 import signal
 import threading
 
 import django
+
+_YOUNG = 20_000  # objects between two looks for cycles: those of a round of messages hold none, and go with the round
 
 
 def main() -> None:
@@ -13,6 +16,8 @@ def main() -> None:
     django.setup()
     from workers.ingest.loop import Ingest
 
+    gc.freeze()  # what was loaded so far stays, and need not be looked through again and again
+    gc.set_threshold(_YOUNG)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
