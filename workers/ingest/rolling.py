@@ -80,8 +80,12 @@ class Rolling:
 
     def _append(self, index: Ints) -> Ints:
         """Empty rows; their numbers among themselves."""
+        used = self._end - self._first
         if self._end + index.size > self._index.size:
-            self._adopt(self._rows(self._first, self._end), index.size)
+            if self._first >= max(used, index.size):  # memory that was used before costs less than new memory
+                self._move(self._rows(self._first, self._end))
+            else:
+                self._adopt(self._rows(self._first, self._end), index.size)
         fresh = slice(self._end, self._end + index.size)
         self._index[fresh], self._values[fresh], self._present[fresh] = index, 0.0, False
         self._end += index.size
@@ -97,12 +101,15 @@ class Rolling:
 
     def _adopt(self, block: Block, more: int = 0) -> None:
         """Into arrays of our own with room for more, so that rows are moved once in a while only."""
-        used = block.index.size
-        size = 2 * used + more + _SPARE
+        size = 2 * (block.index.size + more) + _SPARE
         self._columns = block.columns
-        self._index = np.zeros(size, np.int64)
-        self._values: Floats = np.zeros((size, block.columns.size))
-        self._present: Bools = np.zeros((size, block.columns.size), dtype=bool)
+        self._index = np.empty(size, np.int64)
+        self._values: Floats = np.empty((size, block.columns.size))
+        self._present: Bools = np.empty((size, block.columns.size), dtype=bool)
+        self._move(block)
+
+    def _move(self, block: Block) -> None:
+        used = block.index.size
         self._index[:used], self._values[:used], self._present[:used] = block.index, block.values, block.present
         self._first, self._end = 0, used
 

@@ -19,7 +19,7 @@ from webapp.telemetry.points import BUILT_IN, STEP, Points, joined, parted
 from webapp.telemetry.read import Reader, Series, series_of
 from workers.ingest.rolling import Cells, Rolling
 
-STEPS = 512
+STEPS = 256
 SECONDS = 120
 MOST_VALUES = 40  # logged keys that frames carry; a page reads others again by itself
 WAIT_S = 2.0  # for the ranks of a step that have not reported
