@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 import redis
+from django.test import TransactionTestCase
 from hypothesis import HealthCheck, settings
 
 from tests.browser_complaints import Complaints
+from tests.emptied import delete_all_rows
 from tests.settings import TEST_HOME as _HOME
 from tests.settings import TEST_REDIS_PORT as _REDIS_PORT
 from tests.settings import free_port
@@ -55,6 +57,13 @@ def redis_server() -> Iterator[str]:
     process.send_signal(signal.SIGTERM)
     process.wait(10)
     shutil.rmtree(_HOME, ignore_errors=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fast_emptying() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", delete_all_rows)
+        yield
 
 
 @pytest.fixture
