@@ -49,6 +49,7 @@ def redis_server_binary() -> str:
 def redis_server() -> Iterator[str]:
     """URL of a real redis-server that lives as long as the session."""
     command = [redis_server_binary(), "--port", str(_REDIS_PORT), "--bind", "127.0.0.1", "--save", "", "--dir", _HOME]
+    command += ["--hz", "100"]  # by default it looks ten times a second who has waited long enough
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     client = redis.Redis(port=_REDIS_PORT)
     until(lambda: _answers(client), timeout=10)
