@@ -192,12 +192,13 @@ DATABASES["default"]["ATOMIC_REQUESTS"] = False
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # WAL lets readers go on while one writes; IMMEDIATE takes the write lock at BEGIN, so that no
-    # transaction fails half-way when it turns from reader to writer.
+    # transaction fails half-way when it turns from reader to writer. Blocks of numbers are cheaper on big pages; a
+    # database that is there keeps its own.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
         "init_command": (
-            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=20000;"
+            "PRAGMA page_size=16384; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=20000;"
             "PRAGMA mmap_size=134217728; PRAGMA journal_size_limit=67108864;"
         ),
     }
