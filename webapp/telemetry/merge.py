@@ -34,6 +34,7 @@ class Layout:
         self._cells = self._row * self.columns.size + self._column
         self._present = np.zeros((self.rows.size, self.columns.size), dtype=bool)
         self._present.reshape(-1)[self._cells] = True
+        self.is_whole = bool(self._present.all())
 
     def block(self, value: Floats) -> Block:
         """The points alone."""
@@ -43,8 +44,7 @@ class Layout:
 
     def cells_in(self, rows: Ints, columns: Ints, width: int) -> Ints:
         """Where the points lie in a table so wide, whose `rows` and `columns` are the layout's."""
-        contiguous = columns.size == width and int(rows[-1]) - int(rows[0]) + 1 == rows.size
-        if contiguous:
+        if together(rows) and columns.size == width:
             return self._cells + int(rows[0]) * width
         return rows[self._row] * width + columns[self._column]
 
@@ -59,6 +59,11 @@ class Layout:
         values[at] = np.where(made.present, made.values, values[at])
         present[at] |= made.present
         return Block(rows, columns, values, present)
+
+
+def together(rows: Ints) -> bool:
+    """Whether rows follow each other without a gap."""
+    return int(rows[-1]) - int(rows[0]) + 1 == rows.size
 
 
 def places(index: Ints) -> dict[int, Ints | slice]:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from webapp.telemetry.blocks import Block, Bools, Floats, Ints
-from webapp.telemetry.merge import ROWS, Layout, cut
+from webapp.telemetry.merge import ROWS, Layout, cut, together
 
 _EVER = -(1 << 62)
 _SPARE = 128  # rows
@@ -44,7 +44,10 @@ class Rolling:
             if key not in cells:
                 cells[key] = layout.cells_in(rows, columns, self._columns.size)
             self._values.reshape(-1)[cells[key]] = value
-            self._present.reshape(-1)[cells[key]] = True
+            if layout.is_whole and columns.size == self._columns.size and together(rows):
+                self._present[int(rows[0]) : int(rows[-1]) + 1] = True
+            else:
+                self._present.reshape(-1)[cells[key]] = True
         self._forget()
 
     def changed(self, before: int | None) -> Block | None:
