@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from webapp.accounts.signed_in import signed_in
 from webapp.compare.chosen import Chosen
 from webapp.projects.models import Role
-from webapp.reports import one_file, page, queries
+from webapp.reports import page, queries
 from webapp.reports.models import Block, Kind, Report
 from webapp.reports.shared import private
 
@@ -38,6 +38,9 @@ def by_link(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _answer(report: Report, runs_of: Callable[[Block], Chosen]) -> HttpResponse:
+    # Here, since its plotly takes a quarter of a second of every start, and no other page needs it.
+    from webapp.reports import one_file
+
     address = str(settings.PUBLIC_URL).rstrip("/") + reverse("reports:detail", args=[report.uid])
     blocks = page.shown(report, runs_of, lambda _block: "")
     for one in blocks:
