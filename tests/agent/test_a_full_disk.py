@@ -228,9 +228,9 @@ def test_a_run_lives_through_a_full_disk_and_all_that_it_cost_is_told(
             disk.fill()
             server.wait_for(lambda: heartbeat(redis_client).trouble)
             made = heartbeat(redis_client).attempts[0].made[0]
-            server.wait_for(lambda: heartbeat(redis_client).attempts[0].made[0] > made + 400)
+            server.wait_for(lambda: heartbeat(redis_client).attempts[0].made[0] > made + 1500)
             disk.free()
-            server.wait_for(lambda: steps_in(server.batches)[-1] > made + 400)
+            server.wait_for(lambda: steps_in(server.batches)[-1] > made + 1500)
             server.wait_for(lambda: not heartbeat(redis_client).trouble)
             (tmp_path / "end").touch()
             server.wait_for_event("finished")
