@@ -57,7 +57,7 @@ class Block:
     @property
     def points(self) -> int:
         """Cells that hold a value."""
-        return int(self.present.sum())
+        return int(np.count_nonzero(self.present))
 
 
 def empty(rolled: bool = False) -> Block:

@@ -14,18 +14,18 @@ MOST_BYTES = 4 * 1024 * 1024  # of one row, unless a single message has more
 _MARK = b"\xc1\x01"  # 0xC1 is no MessagePack, and a zstd frame begins with 0x28
 
 
-def bundles(messages: Sequence[bytes]) -> Iterator[bytes]:
-    """Payloads that hold the messages in their order."""
+def bundles(messages: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
+    """Payloads that hold the messages in their order, and how many each holds."""
     some: list[bytes] = []
     size = 0
     for message in messages:
         if some and size + len(message) > MOST_BYTES:
-            yield _bundle(some)
+            yield _bundle(some), len(some)
             some, size = [], 0
         some.append(message)
         size += len(message)
     if some:
-        yield _bundle(some)
+        yield _bundle(some), len(some)
 
 
 def messages(payload: bytes) -> list[bytes]:

@@ -80,9 +80,12 @@ def roll_up(block: Block, level: int) -> Block:
     if not block.index.size:
         return empty(rolled=True)
     step = stride(level)
-    plain = block.rolled is None and bool(block.present.all()) and bool(np.isfinite(block.values).all())
-    if plain and _fills(block.index, step):
-        return _rolled_from_buckets(block, step)
+    whole = block.rolled is None and bool(block.present.all())
+    if whole and _fills(block.index, step):
+        made = _rolled_from_buckets(block, step)
+        if bool(np.isfinite(made.values).all()):  # then all values are
+            return made
+    plain = whole and bool(np.isfinite(block.values).all())
     bucket = np.floor_divide(block.index, step) * step
     rows, first = np.unique(bucket, return_index=True)
     if plain:
@@ -118,7 +121,9 @@ def _rolled_from_buckets(block: Block, step: int) -> Block:
     shape = (values.shape[0], block.columns.size)
     counts = np.broadcast_to(np.int64(step), shape)
     rolled = Rolled(values.min(axis=1), values.max(axis=1), counts, np.zeros(shape, dtype=bool))
-    return Block(block.index[::step], block.columns, values.sum(axis=1) / step, np.ones(shape, dtype=bool), rolled)
+    with np.errstate(invalid="ignore", over="ignore"):
+        means = values.sum(axis=1) / step
+    return Block(block.index[::step], block.columns, means, np.ones(shape, dtype=bool), rolled)
 
 
 def _rolled_from_whole(block: Block, rows: Ints, first: Ints) -> Block:

@@ -133,10 +133,10 @@ def _store(attempt: Attempt, found: Sequence[tuple[AttemptNode, Item]], done: Ap
 def _store_tails(attempt: Attempt, young: Sequence[tuple[int, int, bytes]]) -> list[int]:
     """Messages as (node rank, seq, payload) into as few rows as they fit in; their keys."""
     tails, stored = [], 0
-    for payload in bundle.bundles([payload for _node_rank, _seq, payload in young]):
+    for payload, count in bundle.bundles([payload for _node_rank, _seq, payload in young]):
         node_rank, seq, _first = young[stored]
         tails.append(Tail(attempt=attempt, node_rank=node_rank, seq=seq, payload=payload))
-        stored += len(bundle.messages(payload))
+        stored += count
     return [tail.pk for tail in Tail.objects.bulk_create(tails)]
 
 
