@@ -14,6 +14,7 @@ from webapp.numbers_json import numbers_json
 from webapp.projects.models import Role
 from webapp.runs import asked, queries
 from webapp.runs.models import Run
+from webapp.telemetry.ahead import read_ahead
 from webapp.telemetry.charts import METRIC_OF_HEAT, Charts
 from webapp.telemetry.loss import loss_key
 from webapp.telemetry.points import BUILT_IN, STEP, STEP_END
@@ -68,9 +69,12 @@ def panels_of(request: HttpRequest, run: Run) -> HttpResponse:
     width = asked.whole(request.GET, "width", 50, 4000) or 600
     window = _window(request)
     reader = _reader(run, request)
+    reader.know(name for kind, _colon, name in (i.partition(":") for i in ids) if kind in ("device", *LOGGED))
     bounds = _Bounds(reader, window)
-    charts = {span: Charts(reader, *span, width) for span in {bounds.of(i) for i in ids}}
-    found = {i: charts[bounds.of(i)].panel(i) for i in ids}
+    spans = {i: bounds.of(i) for i in ids}
+    charts = {span: Charts(reader, *span, width) for span in set(spans.values())}
+    read_ahead(reader, (ask for i, span in spans.items() for ask in charts[span].asks(i)))
+    found = {i: charts[span].panel(i) for i, span in spans.items()}
     answer = {"attempt": reader.attempt.number, "begins": _begins(reader), "panels": found}
     return numbers_json(request, answer)
 
@@ -120,6 +124,7 @@ class _Bounds:
     def __init__(self, reader: Reader | RunReader, window: Window) -> None:
         self.reader, self.window = reader, window
         self._last: dict[str, int | None] = {}
+        self._ends: dict[int, int | None] = {}
 
     def of(self, panel_id: str) -> tuple[int | None, int | None]:
         kind, _colon, name = panel_id.partition(":")
@@ -132,13 +137,13 @@ class _Bounds:
     def _newest(self, name: str) -> int | None:
         # A value with a step count of its own (an epoch, say) shows its own newest steps.
         if name not in self._last:
-            metrics = [metric for metric in self.reader.metrics(query=name) if metric.name == name]
-            self._last[name] = metrics[0].last_index if metrics else self.reader.attempt.last_step
+            metric = self.reader.metric(name)
+            self._last[name] = metric.last_index if metric is not None else self.reader.attempt.last_step
         return self._last[name]
 
     def _ended(self, step: int | None) -> int | None:
         """When the step ended, in whole epoch seconds."""
-        if step is None:
-            return None
-        near = self.reader.series(STEP_END, lo=step, hi=step)
-        return int(near.values[near.present].max()) if near.present.any() else None
+        if step is not None and step not in self._ends:
+            near = self.reader.series(STEP_END, lo=step, hi=step)
+            self._ends[step] = int(near.values[near.present].max()) if near.present.any() else None
+        return None if step is None else self._ends[step]

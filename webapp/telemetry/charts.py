@@ -7,16 +7,21 @@ from django.db.models import Max, Min
 
 from webapp.runs.models import Attempt, AttemptNode
 from webapp.telemetry import heat_panel, holes, panels, value_panels
+from webapp.telemetry.ahead import Ask
 from webapp.telemetry.heat_panel import Ground, Group
 from webapp.telemetry.onset import ranked_lately
 from webapp.telemetry.panel_lines import Draw, Panel, ghost, median_line
-from webapp.telemetry.points import BUSBW, COMM_TOTAL, LOCAL, STEP, TRANSFER, WAIT
+from webapp.telemetry.points import BUILT_IN, BUSBW, COMM_TOTAL, LOCAL, STEP, TRANSFER, WAIT
 from webapp.telemetry.read import Reader, Series
 from webapp.telemetry.run_read import RunReader
 from webapp.telemetry.spread import Rank, late_rank, middle_of, noise_of
 from webapp.telemetry.thinning import Line
 from webapp.telemetry.units import is_of_nodes
 
+_SERIES = {"step_time": (LOCAL, STEP), "phases": (LOCAL, STEP), "comm": (LOCAL, STEP, TRANSFER), "busbw": (BUSBW,)}
+_MIDDLES = {"phases": tuple(f"phase/{phase}" for phase in panels.PHASES), "comm": (WAIT,)}
+_GHOST_OF = {"step_time": LOCAL, "phases": STEP}
+_WHOLE_ROWS = 128  # of the whole run, against which a heatmap is read
 _ROWS_PER_PIXEL = 4
 _MOST_CELLS = 1_250_000  # steps x ranks of one metric: 1,000 steps of 1,024 ranks are read as they are
 _GHOST_WIDTH = 200
@@ -43,6 +48,19 @@ class Charts:
         self._ranks: dict[str, list[Rank]] = {}
         self._most_rows = min(width * _ROWS_PER_PIXEL, _MOST_CELLS // max(1, reader.attempt.world_size))
 
+    def asks(self, panel_id: str) -> list[Ask]:
+        """The series that a panel will read."""
+        kind, _colon, name = panel_id.partition(":")
+        if kind == "heat":
+            metric = METRIC_OF_HEAT[name]
+            return [self._ask(metric), self._ask(STEP), Ask(metric, None, None, _WHOLE_ROWS)]
+        if kind == "device":
+            return [self._ask(name)]
+        if kind in ("value", *value_panels.REDUCTIONS):
+            return [self._ask(name, ghosts=kind == "value"), self._ask(STEP)]
+        series = [self._ask(one, ghosts=_GHOST_OF.get(kind) == one) for one in _SERIES.get(kind, ())]
+        return [*series, *(self._ask(one)._replace(of_middle=True) for one in _MIDDLES.get(kind, ()))]
+
     def panel(self, panel_id: str) -> Panel:
         """See the module's `panel`."""
         kind, _colon, name = panel_id.partition(":")
@@ -60,7 +78,7 @@ class Charts:
         elif kind in value_panels.REDUCTIONS:
             found = value_panels.reduced(self._series(name), kind, self.draw, self._series(STEP))
         elif kind == "device":
-            found = value_panels.device(self._series(name), node_names(self.reader.attempts, name), self.draw)
+            found = value_panels.device(self._series(name), self._nodes if is_of_nodes(name) else {}, self.draw)
         elif kind == "heat":
             found = self._heat(name)
         else:
@@ -86,7 +104,7 @@ class Charts:
 
     def _heat(self, phase: str) -> Panel:
         name = METRIC_OF_HEAT[phase]
-        whole = self.reader.series(name, max_rows=128)
+        whole = self.reader.series(name, max_rows=_WHOLE_ROWS)
         ground = Ground(middle_of(whole.values), noise_of(whole.values), self._step, self._groups)
         return heat_panel.heat(phase, self._series(name), self._ranked(name), ground, self.draw.width)
 
@@ -94,8 +112,16 @@ class Charts:
         """What attempts did of a metric that a later one did again; nothing on an attempt's own page."""
         if isinstance(self.reader, Reader):
             return {}
-        found = self.reader.ghosts(name, self.lo, self.hi, min(self._most_rows, _GHOST_WIDTH * _ROWS_PER_PIXEL))
+        found = self.reader.ghosts(name, self.lo, self.hi, self._ghost_rows)
         return {"ghosts": [ghost(number, series, line_of(series), _GHOST_WIDTH) for number, series in found]}
+
+    @property
+    def _ghost_rows(self) -> int:
+        return min(self._most_rows, _GHOST_WIDTH * _ROWS_PER_PIXEL)
+
+    @cached_property
+    def _nodes(self) -> dict[int, str]:
+        return node_names(self.reader.attempts, "node/")
 
     @cached_property
     def _groups(self) -> list[Group]:
@@ -113,9 +139,14 @@ class Charts:
         return self._ranks[name]
 
     def _series(self, name: str) -> Series:
+        if name not in BUILT_IN:  # read by one panel only
+            return self.reader.series(name, self.lo, self.hi, self._most_rows)
         if name not in self._read:
             self._read[name] = self.reader.series(name, self.lo, self.hi, self._most_rows)
         return self._read[name]
+
+    def _ask(self, name: str, *, ghosts: bool = False) -> Ask:
+        return Ask(name, self.lo, self.hi, self._most_rows, ghost_rows=self._ghost_rows if ghosts else None)
 
     def _middle(self, name: str) -> Series:
         return self.reader.middle(name, self.lo, self.hi, self._most_rows)
@@ -133,8 +164,9 @@ def node_names(attempts: Iterable[Attempt], metric: str) -> dict[int, str]:
     if not is_of_nodes(metric):
         return {}
     names: dict[int, list[str]] = {}
-    for part in AttemptNode.objects.filter(attempt__in=list(attempts)).order_by("attempt__number", "node_rank"):
-        known = names.setdefault(part.node_rank, [])
-        if part.node_name not in known:
-            known.append(part.node_name)
+    parts = AttemptNode.objects.filter(attempt__in=list(attempts)).order_by("attempt__number", "node_rank")
+    for node_rank, name in parts.values_list("node_rank", "node_name"):
+        known = names.setdefault(node_rank, [])
+        if name not in known:
+            known.append(name)
     return {node_rank: ", ".join(known) for node_rank, known in names.items()}

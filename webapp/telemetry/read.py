@@ -4,17 +4,23 @@
     series(attempt, "phase/step") -> Series with every stored point
     series(attempt, "loss", lo=100, hi=900, max_rows=2400) -> at most so many rows (or 128), min and max kept
 
-Several series of one request share one `Reader`.
+Several series of one request share one `Reader`; `ahead.py` asks the database for all of them at once.
 """
 
+from collections.abc import Iterable
+from copy import copy
 from functools import cached_property
 
 from webapp.runs.models import Attempt
 from webapp.telemetry import derive
-from webapp.telemetry.layers import advance
+from webapp.telemetry.ahead import Ask, Together
+from webapp.telemetry.blocks import Block
+from webapp.telemetry.layers import Key, advance
+from webapp.telemetry.merge import places
 from webapp.telemetry.models import Metric, Tail
 from webapp.telemetry.points import BUILT_IN, Points
 from webapp.telemetry.series import Series, series_of
+from webapp.telemetry.shelf import Shelf
 from webapp.telemetry.store import Segments, points_of
 from webapp.telemetry.view import View
 
@@ -41,12 +47,22 @@ class Reader:
 
     Steps are the script's own: what is counted by the process (BUILT_IN) is moved by `first_step`, the attempt's unless
     another is given (0: as stored). `young`: the young data, of who has it at hand; it must hold what is asked for.
+    `shelf`: one for several attempts that are read together.
     """
 
-    def __init__(self, attempt: Attempt, first_step: int | None = None, young: dict[str, Points] | None = None) -> None:
+    def __init__(
+        self,
+        attempt: Attempt,
+        first_step: int | None = None,
+        young: dict[str, Points] | None = None,
+        shelf: Shelf | None = None,
+    ) -> None:
         self.attempt = attempt
         self.attempts = [attempt]
         self.first_step = attempt.first_step if first_step is None else first_step
+        self.shelf = shelf or Shelf()
+        self._rows: dict[str, Metric | None] = {}
+        self._changed: dict[str, dict[Key, Block]] = {}
         self._views: dict[tuple[str, int | None, int | None], View] = {}
         if young is not None:
             self.young = young
@@ -88,9 +104,27 @@ class Reader:
             row.last_index += self._moved(row.name)
         return row
 
-    def young_row(self, name: str) -> Metric | None:
-        """The row of a metric that may be in young data only, to be completed."""
-        return self._new(name) if name in self._young_names else None
+    def metric(self, name: str) -> Metric | None:
+        """As `metrics` gives it; None when there is none."""
+        row = self._row(name)
+        row = copy(row) if row is not None else self._new(name) if name in self._young_names else None
+        return None if row is None else self.complete(row)
+
+    def know(self, names: Iterable[str], rows: Iterable[Metric] | None = None) -> None:
+        """The stored rows of these metrics, read at once. `rows`: of who has read them, after the young data."""
+        wanted = {name for name in names if name not in self._rows}
+        if wanted and rows is None:
+            self.load_young()
+            rows = Segments(self.attempt, sorted(wanted)).metrics.values()
+        self._rows |= dict.fromkeys(wanted) | {row.name: row for row in rows or () if row.name in wanted}
+
+    def load_young(self) -> None:
+        """Before anything that is stored: it may move there meanwhile."""
+        _ = self.young
+
+    def together(self, ask: Ask) -> list[Together]:
+        """The views that are read for it."""
+        return [Together([self.view(ask.name, ask.lo, ask.hi)], ask.max_rows, ask.of_middle)]
 
     def series(self, name: str, lo: int | None = None, hi: int | None = None, max_rows: int | None = None) -> Series:
         """See the module's `series`."""
@@ -107,24 +141,47 @@ class Reader:
         return self._views[name, lo, hi]
 
     def _view(self, name: str, lo: int | None, hi: int | None) -> View:
-        sources = derive.SOURCES.get(name, ())
-        young = {n: p for n in (name, *sources) if (p := self.young.get(n)) is not None}
-        stored = self._built_in if name in BUILT_IN else Segments(self.attempt, [name])
-        changed = advance(young, stored, self.attempt.world_size) if young else {}
-        known = stored.metrics.get(name)
-        return View(name, self._axis(name, stored), known, changed, lo=lo, hi=hi, moved=self._moved(name))
+        self.lay_over([name])
+        axis, moved = self._axis(name), self._moved(name)
+        return View(name, axis, self._row(name), self._changed[name], lo=lo, hi=hi, moved=moved, shelf=self.shelf)
+
+    def lay_over(self, names: Iterable[str]) -> None:
+        """Young data over what is stored of these metrics, all at once."""
+        wanted = {name for name in names if name not in self._changed}
+        built_in, logged = wanted & BUILT_IN, wanted - BUILT_IN
+        if built_in:
+            self._changed |= dict.fromkeys(built_in, self._advanced(built_in, self._built_in))
+        if logged:
+            self._changed |= dict.fromkeys(logged, self._advanced(logged, self._segments(logged)))
+
+    def _advanced(self, names: Iterable[str], stored: "_Known") -> dict[Key, Block]:
+        needed = {n for name in names for n in (name, *derive.SOURCES.get(name, ()))}
+        young = {name: self.young[name] for name in needed if name in self.young}
+        if not young:
+            return {}
+        # At once: otherwise those of every metric that was logged at steps of its own are asked for by themselves.
+        stored.blocks({Key(name, 0, block) for name, part in young.items() for block in places(part.index)})
+        return advance(young, stored, self.attempt.world_size)
 
     @cached_property
-    def _built_in(self) -> Segments:
-        """What every process counts, asked for at once: most charts need several, some are derived from others."""
-        return Segments(self.attempt, BUILT_IN)
+    def _built_in(self) -> "_Known":
+        """What every process counts: kept, for some are derived from others."""
+        return self._segments(BUILT_IN)
+
+    def _segments(self, names: Iterable[str]) -> "_Known":
+        return _Known(row for name in names if (row := self._row(name)) is not None)
+
+    def _row(self, name: str) -> Metric | None:
+        self.know(BUILT_IN if name in BUILT_IN else [name])
+        return self._rows[name]
 
     def _moved(self, name: str) -> int:
         return self.first_step if name in BUILT_IN else 0
 
-    def _axis(self, name: str, stored: Segments) -> str:
-        if name in stored.metrics:
-            return stored.metrics[name].axis
+    def _axis(self, name: str) -> str:
+        row = self._row(name)
+        if row is not None:
+            return row.axis
         return self.young[name].axis if name in self.young else "step"
 
     @cached_property
@@ -142,3 +199,17 @@ class Reader:
         if name in self._young_names:
             return self.young.get(name) or self.young[derive.SOURCES[name][0]]
         return None
+
+
+class _Known(Segments):
+    """Segments of metrics whose rows are known; no block is asked for twice, whether it is there or not."""
+
+    def __init__(self, rows: Iterable[Metric]) -> None:
+        self.metrics = {row.name: row for row in rows}
+        self.loaded = {}
+        self._asked: set[Key] = set()
+
+    def blocks(self, keys: set[Key]) -> dict[Key, Block]:
+        super().blocks(keys - self._asked)
+        self._asked |= keys
+        return {key: self.loaded[key] for key in keys if key in self.loaded}

@@ -1,22 +1,22 @@
 """All attempts of a run read as one: what `read.Reader` is for an attempt."""
 
 from collections.abc import Iterable
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from webapp.runs.models import Run
+from webapp.telemetry.ahead import Ask, Together
 from webapp.telemetry.blocks import Block
-from webapp.telemetry.layers import MAX_LEVEL
-from webapp.telemetry.merge import joined, stride
+from webapp.telemetry.merge import joined
 from webapp.telemetry.models import Metric
 from webapp.telemetry.points import BUILT_IN, STEP
 from webapp.telemetry.read import Reader
 from webapp.telemetry.series import Series, series_of
+from webapp.telemetry.shelf import Shelf
 from webapp.telemetry.stitch import cut_of, laid_over
-from webapp.telemetry.view import View
+from webapp.telemetry.view import View, level_for
 
 Spans = list[tuple[int, int, int]]  # (attempt number, first index, last index)
 MOST_GHOSTS = 12  # the newest that have something to show
@@ -29,6 +29,12 @@ class _Part:
     reader: Reader
     view: View
     cut: int | None
+
+    def beyond(self, lo: int | None, hi: int | None) -> View | None:
+        """What of lo … hi a later attempt did again; None where the window ends before."""
+        if self.cut is None or (hi is not None and hi < self.cut):
+            return None
+        return self.reader.view(self.view.name, self.cut if lo is None else max(lo, self.cut), hi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +53,9 @@ class RunReader:
         self.run = run
         self.attempts = list(run.attempts.select_related("run").order_by("number"))
         self.attempt = self.attempts[-1]
-        self._readers = {attempt.number: Reader(attempt) for attempt in self.attempts}
-        self._reads: dict[tuple[str, int | None, int | None, int | None], _Read] = {}
+        self.shelf = Shelf()
+        self._readers = {attempt.number: Reader(attempt, shelf=self.shelf) for attempt in self.attempts}
+        self._known: set[str] = set()
 
     @cached_property
     def spans(self) -> Spans:
@@ -59,12 +66,46 @@ class RunReader:
         """Metrics of all attempts by name, with the extent of the main line; see `read.metrics`."""
         rows: dict[str, Metric] = {}
         for number, reader in self._readers.items():
-            cut = cut_of(number, self.spans)
             for row in reader.metrics(query, after, limit):
-                if cut is not None and row.axis == "step" and row.last_index is not None:
-                    row.last_index = min(row.last_index, cut - 1)
-                rows[row.name] = _both(rows[row.name], row) if row.name in rows else row
+                rows[row.name] = self._beside(rows.get(row.name), number, row)
         return [rows[name] for name in sorted(rows)[:limit]]
+
+    def metric(self, name: str) -> Metric | None:
+        """As `metrics` gives it; None when no attempt has it."""
+        self.know([name])
+        found = None
+        for number, reader in self._readers.items():
+            row = reader.metric(name)
+            found = found if row is None else self._beside(found, number, row)
+        return found
+
+    def know(self, names: Iterable[str]) -> None:
+        """The stored rows of these metrics, and of all that every process counts, read at once; see `Reader.know`."""
+        wanted = {*names, *BUILT_IN} - self._known
+        if not wanted:
+            return
+        self._known |= wanted
+        for reader in self._readers.values():
+            reader.load_young()
+        rows = list(Metric.objects.filter(attempt__run=self.run, name__in=wanted))
+        for reader in self._readers.values():
+            reader.know(wanted, [row for row in rows if row.attempt_id == reader.attempt.pk])
+
+    def lay_over(self, names: Iterable[str]) -> None:
+        """See `Reader.lay_over`."""
+        wanted = set(names)
+        for reader in self._readers.values():
+            reader.lay_over(wanted)
+
+    def together(self, ask: Ask) -> list[Together]:
+        """The views that are read for it, those of what attempts did again included."""
+        parts = self._parts(ask.name, ask.lo, ask.hi)
+        views = [part.view for part in parts]
+        if ask.ghost_rows is None or len(self.attempts) == 1:
+            return [Together(views, ask.max_rows, ask.of_middle and len(parts) == 1)]
+        beyond = [view for part in parts[-MOST_GHOSTS:] if (view := part.beyond(ask.lo, ask.hi)) is not None]
+        again = [Together([view], ask.ghost_rows) for view in beyond]
+        return [Together(views, ask.max_rows), Together(views, ask.ghost_rows), *again]
 
     def axes(self) -> dict[str, str]:
         """Axis of every metric of any attempt; see `read.Reader.axes`."""
@@ -94,15 +135,12 @@ class RunReader:
         return found[::-1]
 
     def _read(self, name: str, lo: int | None, hi: int | None, max_rows: int | None) -> _Read:
-        key = (name, lo, hi, max_rows)
-        if key not in self._reads:
-            parts = self._parts(name, lo, hi)
-            level = 0 if max_rows is None else _level_for([part.view for part in parts], max_rows)
-            main, hidden = laid_over([part.view.at(level) for part in parts], level)
-            total = main.index.size if level == 0 else sum(part.view.raw_rows() for part in parts)
-            axis = parts[-1].view.axis if parts else "step"
-            self._reads[key] = _Read(series_of(name, axis, main, level, total), parts, hidden)
-        return self._reads[key]
+        parts = self._parts(name, lo, hi)
+        level = 0 if max_rows is None else level_for([part.view for part in parts], max_rows)
+        main, hidden = laid_over([part.view.at(level) for part in parts], level)
+        total = main.index.size if level == 0 else sum(part.view.raw_rows() for part in parts)
+        axis = parts[-1].view.axis if parts else "step"
+        return _Read(series_of(name, axis, main, level, total), parts, hidden)
 
     def _parts(self, name: str, lo: int | None, hi: int | None) -> list[_Part]:
         """Of the attempts that have the metric, oldest first."""
@@ -121,54 +159,32 @@ class RunReader:
         return parts
 
     def _spans_of(self, name: str) -> Spans:
-        # Young data first: it may move to what is stored meanwhile.
-        young = {number: reader.young_row(name) for number, reader in self._readers.items()}
-        stored = {row.attempt_id: copy(row) for row in self._stored(name)}
+        self.know([name])
         found = []
         for number, reader in self._readers.items():
-            row = stored.get(reader.attempt.pk) or young[number]
-            row = reader.complete(row) if row is not None else None
+            row = reader.metric(name)
             if row is not None and row.first_index is not None and row.last_index is not None:
                 found.append((number, row.first_index, row.last_index))
         return found
 
-    def _stored(self, name: str) -> Iterable[Metric]:
-        return self._built_in[name] if name in BUILT_IN else Metric.objects.filter(attempt__run=self.run, name=name)
-
-    @cached_property
-    def _built_in(self) -> dict[str, list[Metric]]:
-        """The rows of what every process counts, read at once: most charts need several."""
-        rows: dict[str, list[Metric]] = {name: [] for name in BUILT_IN}
-        for row in Metric.objects.filter(attempt__run=self.run, name__in=BUILT_IN):
-            rows[row.name].append(row)
-        return rows
+    def _beside(self, older: Metric | None, number: int, row: Metric) -> Metric:
+        """An attempt's row of a metric, up to where a later one did its steps again, with those before it."""
+        cut = cut_of(number, self.spans)
+        if cut is not None and row.axis == "step" and row.last_index is not None:
+            row.last_index = min(row.last_index, cut - 1)
+        return row if older is None else _both(older, row)
 
 
 def _again(part: _Part, hidden: Block, lo: int | None, hi: int | None, max_rows: int | None) -> Series:
     """What is beyond the part's cut, and below it what is hidden."""
-    view = part.view
-    if part.cut is None or (hi is not None and hi < part.cut):
-        return series_of(view.name, view.axis, hidden, 0, hidden.index.size)
-    beyond = part.reader.view(view.name, part.cut if lo is None else max(lo, part.cut), hi).series(max_rows)
+    view = part.beyond(lo, hi)
+    if view is None:
+        return series_of(part.view.name, part.view.axis, hidden, 0, hidden.index.size)
+    beyond = view.series(max_rows)
     if beyond.level or not hidden.index.size:
         return beyond
     block = joined([hidden, Block(beyond.index, np.array(beyond.columns), beyond.values, beyond.present)])
     return series_of(view.name, view.axis, block, 0, block.index.size)
-
-
-def _level_for(views: list[View], max_rows: int) -> int:
-    """The finest level at which all views together have at most so many rows, or else the coarsest."""
-    if sum(view.most_rows for view in views) <= max_rows:
-        return 0
-    for level in range(MAX_LEVEL):
-        if sum(_rows_at(view, level) for view in views) <= max_rows or not any(level + 1 in v.rows for v in views):
-            return level
-    return MAX_LEVEL
-
-
-def _rows_at(view: View, level: int) -> int:
-    stored = max((known for known in view.rows if known <= level), default=0)
-    return -(-view.rows.get(stored, 0) // stride(level - stored))
 
 
 def _both(older: Metric, newer: Metric) -> Metric:

@@ -1,25 +1,26 @@
 """One metric of one attempt between two indexes, at any resolution."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-
-from django.db.models import Q, Sum
+from typing import Any
 
 from webapp.telemetry.blocks import Block, decode, empty
 from webapp.telemetry.layers import MAX_LEVEL, Key, exists
-from webapp.telemetry.merge import cut, joined, roll_up, span, stride
+from webapp.telemetry.merge import ROWS, cut, joined, roll_up, span, stride
 from webapp.telemetry.middle import middle
-from webapp.telemetry.models import Metric, Segment
+from webapp.telemetry.models import Metric
 from webapp.telemetry.series import Series, series_of
+from webapp.telemetry.shelf import MIDDLE, PAYLOAD, SIZE, Rows, Shelf, Want, Window
 
 
 class View:
     """Stored segments with the changed blocks laid over them, in lo <= index <= hi.
 
-    `moved`: what is added to the stored indexes; lo, hi and all that is read are after it.
+    `moved`: what is added to the stored indexes; lo, hi and all that is read are after it. `shelf`: what is read of the
+    database goes through it.
     """
 
     def __init__(
@@ -32,8 +33,9 @@ class View:
         lo: int | None,
         hi: int | None,
         moved: int,
+        shelf: Shelf,
     ) -> None:
-        self.name, self.axis, self.metric, self.moved = name, axis, metric, moved
+        self.name, self.axis, self.metric, self.moved, self.shelf = name, axis, metric, moved, shelf
         self.changed = {(key.level, key.block): block for key, block in changed.items() if key.name == name}
         self.lo, self.hi = (None if edge is None else edge - moved for edge in (lo, hi))
 
@@ -46,15 +48,14 @@ class View:
     def middle(self, max_rows: int | None = None) -> Series:
         """As `series`, of the median rank alone. It is stored beside the blocks of `middle.NAMES`."""
         level = 0 if max_rows is None else self.level_for(max_rows)
-        middles = self._middles(level)
-        block = self._shown(self._cut(_together((middles[number] for number in sorted(middles)), level), level))
+        block = self._shown(self._cut(_together(self._middles(level), level), level))
         total = block.index.size if level == 0 else self.raw_rows()
         found = series_of(self.name, self.axis, block, level, total)
         return replace(found, median_of=max(found.columns, default=0))
 
     def at(self, level: int) -> Block:
         """The rows of one level, rolled up here where the level is not stored."""
-        stored = max(known for known in self.levels if known <= level)
+        stored = self._stored_level(level)
         block = self._cut(_together(self._stored(stored), stored), stored)
         return self._shown(roll_up(block, level) if stored < level else block)
 
@@ -79,59 +80,97 @@ class View:
     @property
     def first(self) -> int:
         """The first index of the metric, in the window or not; -1 when it has none."""
-        edges = self._edges()
-        return min(first for first, _last in edges) + self.moved if edges else -1
+        extents = self._extents()
+        return min(first for first, _last in extents) + self.moved if extents else -1
 
     @property
     def last(self) -> int:
         """The last index of the metric, in the window or not; -1 when it has none."""
-        edges = self._edges()
-        return max(last for _first, last in edges) + self.moved if edges else -1
-
-    def _edges(self) -> list[tuple[int, int]]:
-        raw = [block.index for (level, _number), block in self.changed.items() if not level and block.index.size]
-        found = [(int(index[0]), int(index[-1])) for index in raw]
-        if self.metric is not None and self.metric.first_index is not None and self.metric.last_index is not None:
-            found.append((self.metric.first_index, self.metric.last_index))
-        return found
+        extents = self._extents()
+        return max(last for _first, last in extents) + self.moved if extents else -1
 
     def level_for(self, max_rows: int) -> int:
-        """The finest level that has at most so many rows, or else the coarsest."""
-        if self.most_rows <= max_rows:
-            return 0
-        rows = self.rows
-        for level in range(MAX_LEVEL + 1):
-            if rows.get(level, 0) <= max_rows or level + 1 not in rows:
-                return level
-        return MAX_LEVEL
+        """See the module's `level_for`."""
+        return level_for([self], max_rows)
+
+    def raw_rows(self) -> int:
+        """Rows of level 0 in the window, exactly."""
+        self.shelf.read(self.sizes())
+        return self.rows.get(0, 0) - sum(self._outside(number) for number in self._edges())
+
+    @cached_property
+    def rows(self) -> dict[int, int]:
+        """Rows of each level in the blocks that touch the window."""
+        rows = dict(self.shelf.counts(self.window))
+        changed = self._changed_here()
+        if changed:
+            self.shelf.read(self.sizes())
+        for (level, number), block in changed.items():
+            rows[level] = rows.get(level, 0) + block.index.size - self._size(level, number)
+        return rows
+
+    @cached_property
+    def levels(self) -> set[int]:
+        """Levels that the metric has, the raw one always."""
+        extent = (self.first - self.moved, self.last - self.moved)
+        return {0, *(level for level in range(1, MAX_LEVEL + 1) if exists(level, extent))}
+
+    @property
+    def window(self) -> Window:
+        """What is shown, as stored."""
+        return Window(None if self.metric is None else self.metric.pk, self.lo, self.hi)
+
+    def sizes(self) -> list[Want]:
+        """What `rows` and `raw_rows` ask the shelf for, beside the counts of the window."""
+        places = {*self._changed_here(), *((0, number) for number in self._edges())}
+        return [self._want_size(level, number) for level, number in places]
+
+    def wants(self, level: int, *, of_middle: bool = False) -> list[Want]:
+        """What `series` or `middle` ask the shelf for when this is their level, beside counts and sizes."""
+        rows = Want(self.window, self._stored_level(level), MIDDLE if of_middle else PAYLOAD)
+        edges = [number for number in self._edges() if level and self._must_be_read(number)]
+        return [rows, *(self._want_block(0, number) for number in edges)]
+
+    def _stored_level(self, level: int) -> int:
+        return max(known for known in self.levels if known <= level)
 
     def _stored(self, level: int) -> Iterator[Block]:
         """Blocks that touch the window, ascending."""
-        found = {number: block for (at, number), block in self.changed.items() if at == level and self._in(at, number)}
-        payloads: dict[int, bytes | memoryview] = {}
-        if self.metric is not None:
-            rows = Segment.objects.filter(self._covers(level), metric=self.metric)
-            rows = rows.exclude(block__in=list(found)) if found else rows
-            payloads = dict(rows.values_list("block", "payload"))
-        for number in sorted({*found, *payloads}):
-            yield found[number] if number in found else decode(payloads[number])
+        found, rows = self._changed_at(level), self._take(level, PAYLOAD)
+        for number in sorted({*found, *rows}):
+            yield found[number] if number in found else decode(rows[number][0])
 
-    def _middles(self, level: int) -> dict[int, Block]:
-        """The median rank of each block."""
-        changed = {at: block for (on, at), block in self.changed.items() if on == level and self._in(on, at)}
-        found = {number: middle(block) for number, block in changed.items()}
-        if self.metric is None:
+    def _middles(self, level: int) -> Iterator[Block]:
+        """The median rank of each of them."""
+        found, rows = self._changed_at(level), self._take(level, MIDDLE)
+        for number in sorted({*found, *rows}):
+            yield middle(found[number]) if number in found else self._middle(level, number, rows[number])
+
+    def _middle(self, level: int, number: int, row: tuple[Any, ...]) -> Block:
+        size, kept, payload = row
+        if kept is None:
+            return middle(decode(payload))
+        found = decode(kept)
+        if found.index.size == size:
             return found
-        rows = Segment.objects.filter(self._covers(level), metric=self.metric).exclude(block__in=list(found))
-        without = []
-        for number, count, payload in rows.values_list("block", "rows", "middle"):
-            block = None if payload is None else decode(payload)
-            if block is None or block.index.size != count:  # by an earlier version, or before one wrote the block again
-                without.append(number)
-            else:
-                found[number] = block
-        rest = rows.filter(block__in=without).values_list("block", "payload") if without else []
-        return found | {number: middle(decode(payload)) for number, payload in rest}
+        # An earlier version wrote the block again, and left what stood beside it.
+        return middle(decode(self.shelf.take(self._want_block(level, number))[number][0]))
+
+    def _outside(self, number: int) -> int:
+        """How many rows of a level 0 block are not in the window."""
+        block = self.changed.get((0, number))
+        if block is None and self._must_be_read(number):
+            block = decode(self.shelf.take(self._want_block(0, number))[number][0])
+        if block is not None:
+            return block.index.size - self._cut(block, 0).index.size
+        first, size = number * ROWS, self._size(0, number)
+        lo = first if self.lo is None else max(first, self.lo)
+        hi = first + ROWS - 1 if self.hi is None else min(first + ROWS - 1, self.hi)
+        return min(size, ROWS - max(0, hi - lo + 1))
+
+    def _must_be_read(self, number: int) -> bool:
+        """Whether the size of a stored level 0 block leaves open which indexes it has: neither none nor all."""
+        return (0, number) not in self.changed and 0 < self._size(0, number) < ROWS
 
     def _cut(self, block: Block, level: int) -> Block:
         """Its rows in the window."""
@@ -143,58 +182,55 @@ class View:
         """With indexes as readers see them."""
         return replace(block, index=block.index + self.moved)
 
-    def raw_rows(self) -> int:
-        """Rows of level 0 in the window, exactly."""
-        rows = self.rows.get(0, 0)
-        edges = {(0, edge // span(0)) for edge in (self.lo, self.hi) if edge is not None}
-        for edge in edges:
-            block = self.changed.get(edge) or self._stored_block(*edge)
-            if block is not None:
-                inside = cut(block, self.lo, None if self.hi is None else self.hi + 1)
-                rows -= block.index.size - inside.index.size
+    def _extents(self) -> list[tuple[int, int]]:
+        raw = [block.index for (level, _number), block in self.changed.items() if not level and block.index.size]
+        found = [(int(index[0]), int(index[-1])) for index in raw]
+        if self.metric is not None and self.metric.first_index is not None and self.metric.last_index is not None:
+            found.append((self.metric.first_index, self.metric.last_index))
+        return found
+
+    def _edges(self) -> set[int]:
+        """Level 0 blocks that may reach out of the window."""
+        return {edge // span(0) for edge in (self.lo, self.hi) if edge is not None}
+
+    def _changed_here(self) -> dict[tuple[int, int], Block]:
+        window = self.window
+        return {place: block for place, block in self.changed.items() if window.holds(*place)}
+
+    def _changed_at(self, level: int) -> dict[int, Block]:
+        return {number: block for (at, number), block in self._changed_here().items() if at == level}
+
+    def _take(self, level: int, columns: tuple[str, ...]) -> Rows:
+        return self.shelf.take(Want(self.window, level, columns))
+
+    def _size(self, level: int, number: int) -> int:
+        rows: int = self.shelf.look(self._want_size(level, number)).get(number, (0,))[0]
         return rows
 
-    @cached_property
-    def rows(self) -> dict[int, int]:
-        """Rows of each level in the blocks that touch the window."""
-        rows: dict[int, int] = {}
-        if self.metric is not None:
-            covers = Q()
-            if (self.lo, self.hi) != (None, None):
-                for level in range(MAX_LEVEL + 1):
-                    covers |= self._covers(level)
-            changed = Q()
-            for level, number in self.changed:
-                changed |= Q(level=level, block=number)
-            found = Segment.objects.filter(covers, metric=self.metric)
-            found = found.exclude(changed) if self.changed else found
-            rows = dict(found.values_list("level").annotate(Sum("rows")).order_by("level"))
-        for (level, number), block in self.changed.items():
-            if self._in(level, number):
-                rows[level] = rows.get(level, 0) + block.index.size
-        return rows
+    def _want_size(self, level: int, number: int) -> Want:
+        return Want(self._place(level, number), level, SIZE)
 
-    @cached_property
-    def levels(self) -> set[int]:
-        """Levels that the metric has, the raw one always."""
-        extent = (self.first - self.moved, self.last - self.moved)
-        return {0, *(level for level in range(1, MAX_LEVEL + 1) if exists(level, extent))}
+    def _want_block(self, level: int, number: int) -> Want:
+        return Want(self._place(level, number), level, PAYLOAD)
 
-    def _covers(self, level: int) -> Q:
-        q = Q(level=level)
-        if self.lo is not None:
-            q &= Q(block__gte=self.lo // span(level))
-        if self.hi is not None:
-            q &= Q(block__lte=self.hi // span(level))
-        return q
+    def _place(self, level: int, number: int) -> Window:
+        first = number * span(level)
+        return Window(self.window.metric, first, first + span(level) - 1)
 
-    def _in(self, level: int, number: int) -> bool:
-        above = self.lo is None or number >= self.lo // span(level)
-        return above and (self.hi is None or number <= self.hi // span(level))
 
-    def _stored_block(self, level: int, number: int) -> Block | None:
-        row = Segment.objects.filter(metric=self.metric, level=level, block=number).first() if self.metric else None
-        return decode(bytes(row.payload)) if row else None
+def level_for(views: Sequence[View], max_rows: int) -> int:
+    """The finest level at which all views together have at most so many rows, or else the coarsest."""
+    if sum(view.most_rows for view in views) <= max_rows:
+        return 0
+    for level in range(MAX_LEVEL):
+        if sum(_rows_at(view, level) for view in views) <= max_rows or not any(level + 1 in v.rows for v in views):
+            return level
+    return MAX_LEVEL
+
+
+def _rows_at(view: View, level: int) -> int:
+    stored = max((known for known in view.rows if known <= level), default=0)
+    return -(-view.rows.get(stored, 0) // stride(level - stored))
 
 
 def _together(found: Iterable[Block], level: int) -> Block:
