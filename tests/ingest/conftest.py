@@ -5,12 +5,16 @@ import pytest
 
 from tests import builders
 from tests.ingest.node import FakeNode
+from webapp.live import watched
 from workers.ingest.loop import Ingest
 
 
 @pytest.fixture
 def attempt(transactional_db, redis_client):
-    return builders.running_attempt()
+    """Somebody looks at it, so that frames are made."""
+    made = builders.running_attempt()
+    watched.note(made.run.uid)
+    return made
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from tests.telemetry.batches import samples, steps, values
 from tests.waiting import until
 from trainer_agent.wire import names
 from trainer_agent.wire.messages import Event, LogBytes
+from webapp.live import watched
 from webapp.telemetry import charts
 from workers.ingest.frames import EVERY_S
 from workers.ingest.loop import Ingest
@@ -84,6 +85,7 @@ def test_a_frame_stays_small_with_many_ranks_and_keys(transactional_db, redis_cl
     from tests.ingest.node import FakeNode
 
     attempt = builders.running_attempt(nodes=2, ranks_per_node=64)
+    watched.note(attempt.run.uid)
     for part in attempt.parts.all():
         ranks = range(part.node_rank * 64, part.node_rank * 64 + 64)
         keys = [values(f"key{k}", ranks[0], {1: 1.0}) for k in range(200)]

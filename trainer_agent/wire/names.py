@@ -47,6 +47,11 @@ def live(run: str) -> str:
     return f"{PREFIX}:live:{run}"
 
 
+def watched(run: str) -> str:
+    """Key with a time to live, pages to ingest: somebody looks at this run, so frames of it are wanted."""
+    return f"{PREFIX}:watched:{run}"
+
+
 def live_list() -> str:
     """Capped stream, anyone to browsers: `{"run": uid, "project": id}` when a run's list row changed."""
     return f"{PREFIX}:live-list"

@@ -5,6 +5,7 @@ from typing import Any
 import redis
 
 from trainer_agent.wire import names
+from webapp.live import watched
 from webapp.redis import connection
 
 START = "0-0"
@@ -12,6 +13,7 @@ START = "0-0"
 
 def cursor(run_uid: str) -> str:
     """Id of the newest frame of a run: what is published after it is news to a page drawn from now on."""
+    watched.note(run_uid)
     return _newest(names.live(run_uid))
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import AsyncIterator
 
+from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from trainer_agent.wire import names
+from webapp.live import watched
 from webapp.live.events import Allowed, events, in_projects
 from webapp.live.followers import Follower
 
@@ -17,7 +19,7 @@ async def run(request: HttpRequest, uid: str) -> StreamingHttpResponse:
     follower = await _follower(request)
     if not await follower.may_follow(uid):
         raise Http404(_("There is no such run."))
-    return frames_of(request, uid, lambda: follower.may_follow(uid))
+    return await frames_of(request, uid, lambda: follower.may_follow(uid))
 
 
 @require_GET
@@ -35,9 +37,16 @@ async def runs(request: HttpRequest) -> StreamingHttpResponse:
     return _answer(events(names.live_list(), _after(request), allowed, wanted))
 
 
-def frames_of(request: HttpRequest, uid: str, allowed: Allowed) -> StreamingHttpResponse:
+async def frames_of(request: HttpRequest, uid: str, allowed: Allowed) -> StreamingHttpResponse:
     """The stream of one run, for as long as `allowed` says so."""
-    return _answer(events(names.live(uid), _after(request), allowed))
+    note = sync_to_async(watched.note)
+
+    async def still() -> bool:
+        await note(uid)
+        return await allowed()
+
+    await note(uid)
+    return _answer(events(names.live(uid), _after(request), still))
 
 
 async def _follower(request: HttpRequest) -> Follower:

@@ -100,7 +100,7 @@ async def live(request: HttpRequest, token: str) -> HttpResponseBase:
     async def allowed() -> bool:
         return await ask_database(lambda: lifecycle.working().filter(pk=link.pk).exists())
 
-    return _private(frames_of(request, link.run.uid, allowed))
+    return _private(await frames_of(request, link.run.uid, allowed))
 
 
 def _for_guests(context: dict[str, Any], link: ShareLink) -> dict[str, Any]:

@@ -25,6 +25,7 @@ EVERY_S = 0.2
 HOLES_EVERY_S = 1.0
 QUIET_HOLES_EVERY_S = 5.0
 MOST_CELLS = 6_000  # of all heatmaps of one frame; a page reads by itself what a frame lacks
+_UNSEEN_S = 15.0  # of a run that nobody looks at; a page that opens finds what is older in the database
 _LOOK_EVERY_S = 0.05  # for steps that wait for a rank, while nothing comes in
 _SHARE = 20  # frames of many ranks cost more and come more seldom: a twentieth of the time for each kind
 _WORST_EVERY_S = 5.0  # so that equal ranks do not take turns
@@ -32,11 +33,12 @@ _HEATS = ("local", "step", "backward", "forward", "data", "exposed_comm", "optim
 
 
 class Frames:
-    """Publishes what is new at most every EVERY_S."""
+    """Publishes what is new at most every EVERY_S, while somebody looks at the run."""
 
     def __init__(self, attempt: Attempt, window: Window, young: Young) -> None:
         self.attempt, self.window, self.young = attempt, window, young
         self.learn_places()
+        self._is_watched = True  # until told otherwise, since the process before may have published
         self._next = 0.0
         self._look_at = 0.0
         self._worst: list[int] = []
@@ -56,9 +58,17 @@ class Frames:
         """Logs that grew to these lengths."""
         self._log_ends |= ends
 
+    def watch(self, now: float, *, is_watched: bool) -> None:
+        """Whether somebody looks at the run. A page that comes back later is told that it missed something."""
+        if self._is_watched and not is_watched:
+            frame(self.attempt.run.uid, "resync")
+        self._is_watched = is_watched
+        if not is_watched:
+            self.window.drop_news(now - _UNSEEN_S)
+
     def wait_s(self, now: float) -> float | None:
         """Seconds until `publish` has something to do; None when there is nothing."""
-        if not self._log_ends and not self.window.waiting():
+        if not self._is_watched or not (self._log_ends or self.window.waiting()):
             return None
         return max(0.0, self._next - now, self._look_at - now)
 
@@ -84,7 +94,7 @@ class Frames:
 
     def publish_holes(self, now: float) -> None:
         """The holes, if it is time to look and they are others than before."""
-        if now < self._holes_at:
+        if now < self._holes_at or not self._is_watched:
             return
         began = time.monotonic()
         quiet = self.window.quiet_s(now) > WAIT_S

@@ -17,6 +17,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from trainer_agent.wire import names
+from webapp.live.watched import which
 from webapp.runs.models import Attempt
 from workers import alive
 from workers.ingest import lease, orphans
@@ -101,6 +102,9 @@ class Ingest:
             held = Held(attempt, self.holder)
             self.held[attempt.pk] = held
             self._guarded(held, Held.start)
+        watched = which(held.attempt.run.uid for held in self.held.values())
+        for held in self.held.values():
+            held.frames.watch(now, is_watched=held.attempt.run.uid in watched)
 
     def _look_at_one(self, held: Held) -> None:
         held.look()

@@ -60,8 +60,8 @@ class Window:
         self._kinds: dict[str, Kind] = {}
         self._others: set[str] = set()  # logged keys that are not here
         self._arrived: dict[int, float] = {}  # step -> when its first record came
-        self._named: dict[str, set[int]] = {}
-        self._filled: list[int] = []  # steps that came too late for the window
+        self._named: dict[str, dict[int, float]] = {}  # the same of indexes of logged keys and sampled metrics
+        self._filled: dict[int, float] = {}  # the same of steps that came too late for the window
         self._added_at = 0.0
 
     def fill(self, attempt: Attempt) -> None:
@@ -111,11 +111,11 @@ class Window:
             self._note(name, part.axis, layout.rows.tolist(), newest - _reach(part.axis), now)
         return back
 
-    def start(self) -> None:
-        """What came so far is no news: a page that opens reads it."""
-        self._arrived.clear()
-        self._named.clear()
-        self._filled.clear()
+    def drop_news(self, before: float) -> None:
+        """What came before this moment (monotonic seconds) is no news: a page that opens reads it."""
+        self._arrived, self._filled = _since(self._arrived, before), _since(self._filled, before)
+        named = {name: _since(indexes, before) for name, indexes in self._named.items()}
+        self._named = {name: indexes for name, indexes in named.items() if indexes}
 
     def young(self, before: int | None) -> dict[str, Newest]:
         """The rows of all level 0 blocks of which something is not in segments; of records those before a step only."""
@@ -154,11 +154,11 @@ class Window:
         self._added_at = now
         if axis == "step":
             moved = self.first_step if name in BUILT_IN else 0
-            self._filled += [step + moved for step in fresh if step < first]
+            self._filled |= {step + moved: now for step in fresh if step < first}
         if name == STEP:
             self._arrived = dict.fromkeys(fresh, now) | self._arrived
         elif name not in BUILT_IN:
-            self._named.setdefault(name, set()).update(fresh)
+            self._named.setdefault(name, {}).update(dict.fromkeys(fresh, now))
 
     def take(self, now: float) -> Fresh:
         """What is to be published: complete steps, or those that have waited long enough."""
@@ -167,11 +167,11 @@ class Window:
         for step in ready:
             del self._arrived[step]
         named, self._named = self._named, {}
-        return Fresh(sorted(step + self.first_step for step in ready), named)
+        return Fresh(sorted(step + self.first_step for step in ready), {name: set(named[name]) for name in named})
 
     def take_filled(self) -> tuple[int, int] | None:
         """First and last of the steps that came too late for the window since the last look."""
-        filled, self._filled = self._filled, []
+        filled, self._filled = self._filled, {}
         return (min(filled), max(filled)) if filled else None
 
     def waiting(self) -> bool:
@@ -224,6 +224,10 @@ class Window:
         reporting = block.present[-_RECENT:].any(axis=0)
         full = np.asarray((block.present | ~reporting).all(axis=1))
         return set(rows_of(block, full).index.tolist())
+
+
+def _since(news: dict[int, float], before: float) -> dict[int, float]:
+    return {index: at for index, at in news.items() if at >= before}
 
 
 def _reach(axis: str) -> int:

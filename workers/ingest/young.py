@@ -1,5 +1,6 @@
 """What of one attempt is in tails only: kept in memory too, so that it need not be read again to go into segments."""
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -53,7 +54,7 @@ class Young:
         tails = list(Tail.objects.filter(attempt=self.attempt).order_by("pk"))
         batches = list(batches_of(tails))
         self.add(batches, explode_all(batches), [tail.pk for tail in tails], time.monotonic())
-        self.window.start()
+        self.window.drop_news(math.inf)
 
     def add(self, batches: list[Batch], points: list[Points], tails: list[int], now: float) -> None:
         """What was stored: messages, what they hold, and the keys of the rows with them. `now`: monotonic seconds."""
