@@ -62,9 +62,11 @@ def like(step: Series, other: Series) -> Floats:
 
 def placed(series: Series, index: Ints, columns: Ints) -> Floats:
     """A metric's values at these rows and columns, NaN where it has none."""
+    known = np.array(series.columns, dtype=np.int64)
+    if np.array_equal(series.index, index) and np.array_equal(known, columns):  # as nearly always
+        return series.values
     values = np.full((index.size, columns.size), np.nan)
     _, mine, theirs = np.intersect1d(index, series.index, assume_unique=True, return_indices=True)
-    known = np.array(series.columns, dtype=np.int64)
     _, here, there = np.intersect1d(columns, known, assume_unique=True, return_indices=True)
     values[np.ix_(mine, here)] = series.values[np.ix_(theirs, there)]
     return values
