@@ -22,7 +22,7 @@ REPO = Path(__file__).resolve().parent.parent
 # What a test run sets for itself; `up` decides these alone, and the settings are the product's.
 NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "PACELINE_HOME", "SECRET_KEY", "DJANGO_SETTINGS_MODULE")
 T = TypeVar("T")
-_TLS = ssl.create_default_context()  # made once: it takes more of the processor than a question
+TLS = ssl.create_default_context()  # made once: it takes more of the processor than a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Product:
     def api(self, method: str, path: str, **options: Any) -> Any:
         """Call the HTTP API, JSON out; raises for an error status."""
         headers = {"Authorization": f"Bearer {self.token}"}
-        options = {"headers": headers, "timeout": 30, "verify": _TLS, **options}
+        options = {"headers": headers, "timeout": 30, "verify": TLS, **options}
         reply = httpx.request(method, f"{self.url}/api/v1/{path}", **options)
         reply.raise_for_status()
         return reply.json()

@@ -8,12 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-import httpx
 from django.conf import settings
 from django.db import connection
 
 from tests.settings import free_port
-from tests.waiting import until
+from tests.waiting import answers, until
 
 REPO = Path(__file__).resolve().parent.parent
 
@@ -42,17 +41,9 @@ def web_server() -> Iterator[str]:
     command += ["--log-level", "warning", "--timeout-graceful-shutdown", "2"]
     process = subprocess.Popen(command, cwd=REPO, env=environment)
     try:
-        until(lambda: process.poll() is not None or _answers(url), 30)
+        until(lambda: process.poll() is not None or answers(f"{url}/accounts/login/"), 30)
         assert process.poll() is None, "the web server did not start"
         yield url
     finally:
         process.terminate()
         process.wait(15)
-
-
-def _answers(url: str) -> bool:
-    try:
-        httpx.get(f"{url}/accounts/login/", timeout=10)
-    except httpx.HTTPError:
-        return False
-    return True

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from benchmarks.product import Product
+from benchmarks.product import TLS, Product
 
 PATIENCE_S = 240.0
 AGAIN_S = 0.5
@@ -28,9 +28,9 @@ def ask(product: Product, method: str, path: str, **options: Any) -> httpx.Respo
 
 def ask_once(product: Product, method: str, path: str, **options: Any) -> httpx.Response | None:
     """One try; None where there was no answer, or one that says to try again."""
-    headers = {"Authorization": f"Bearer {product.token}"}
+    options = {"headers": {"Authorization": f"Bearer {product.token}"}, "timeout": 30, "verify": TLS, **options}
     try:
-        reply = httpx.request(method, f"{product.url}/api/v1/{path}", headers=headers, timeout=30, **options)
+        reply = httpx.request(method, f"{product.url}/api/v1/{path}", **options)
     except httpx.HTTPError:
         return None
     return reply if reply.status_code < 500 else None

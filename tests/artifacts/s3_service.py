@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import boto3
-import httpx
 
 from tests.settings import free_port
-from tests.waiting import until
+from tests.waiting import answers, until
 
 BUCKET = "runs"
 REGION = "eu-central-1"
@@ -48,7 +47,7 @@ def s3_service() -> Iterator[Service]:
     command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        until(lambda: process.poll() is not None or _answers(url), 60)
+        until(lambda: process.poll() is not None or answers(f"{url}/moto-api/"), 60)
         assert process.poll() is None, "the S3 service did not start"
         yield _with_people(url)
     finally:
@@ -77,10 +76,3 @@ def _person(iam: Any, name: str, may: list[str], what: str) -> tuple[str, str]:
     iam.put_user_policy(UserName=name, PolicyName="may", PolicyDocument=policy)
     made = iam.create_access_key(UserName=name)["AccessKey"]
     return made["AccessKeyId"], made["SecretAccessKey"]
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/moto-api/", timeout=10).status_code == 200
-    except httpx.HTTPError:
-        return False

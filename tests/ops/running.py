@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import httpx
 import psutil
 
 from tests.waiting import until
+from webapp.supervisor.own_server import readiness
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -43,15 +43,8 @@ class Up:
     def said(self) -> str:
         return self._output.read_text()
 
-    def health(self) -> httpx.Response | None:
-        try:
-            return httpx.get(f"{self.url}/healthz", timeout=5)
-        except httpx.TransportError:
-            return None
-
     def is_ready(self) -> bool:
-        answer = self.health()
-        return answer is not None and answer.status_code == 200
+        return is_ready(self.url)
 
     def pid_of(self, part: str) -> int:
         try:
@@ -68,6 +61,12 @@ class Up:
         if self.process.poll() is None:
             self.process.terminate()
             self.process.wait(15)
+
+
+def is_ready(url: str) -> bool:
+    """Whether every part of the product there is."""
+    found = readiness(url)
+    return found is not None and not found.missing
 
 
 def command(home: Path, port: int) -> list[str]:

@@ -9,13 +9,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import redis
 
 from tests.conftest import free_port
 from tests.ops.compose_file import REPO, document, services, variables_of_the_file
-from tests.ops.running import environment
+from tests.ops.running import environment, is_ready
 from tests.postgres import postgres
 from tests.waiting import until
 
@@ -84,7 +83,7 @@ def test_each_services_exact_command_becomes_ready(tmp_path: Path):
         run_to_its_end(found["migrate"], place, tmp_path)
         for name in ("web", "worker", "beat", "ingest"):
             start(name)
-        until(lambda: status(port) == 200, 60)
+        until(lambda: is_ready(f"http://127.0.0.1:{port}"), 60)
         for name in ("agent-1", "agent-2"):
             token = run_to_its_end({**found["web"], "command": ["python", "manage.py", "join_token"]}, place, tmp_path)
             start(name, PACELINE_JOIN_TOKEN=token.strip())
@@ -146,10 +145,3 @@ def answers(client: redis.Redis) -> bool:
         return bool(client.ping())
     except redis.ConnectionError:
         return False
-
-
-def status(port: int) -> int:
-    try:
-        return httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=5).status_code
-    except httpx.TransportError:
-        return 0
