@@ -12,6 +12,7 @@ import redis
 from django.test import TransactionTestCase
 from hypothesis import HealthCheck, settings
 
+from tests.browser import browser, log_in, server_url
 from tests.browser_complaints import Complaints
 from tests.emptied import delete_all_rows
 from tests.settings import TEST_HOME as _HOME
@@ -19,7 +20,7 @@ from tests.settings import TEST_REDIS_PORT as _REDIS_PORT
 from tests.settings import free_port
 from tests.waiting import until
 
-__all__ = ["free_port"]
+__all__ = ["browser", "free_port", "log_in", "server_url"]
 
 # On a busy machine an example, or the making of it, may take long; that says nothing about what is tested.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -27,6 +28,12 @@ settings.load_profile("unhurried")
 
 # A shell that starts the tests in its background hands down an ignored SIGINT, which their processes would keep.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those with a browser last: its event loop stays in this thread, where no other can run then."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 
 def _answers(client: redis.Redis) -> bool:

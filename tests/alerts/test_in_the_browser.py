@@ -8,13 +8,12 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from tests import builders
-from tests.pages.conftest import browser, log_in, server_url
+from tests.browser import until_true
 from tests.pages.people import team
 from tests.telemetry import batches
 from webapp.alerts.models import Rule
 from workers.notify import look
 
-__all__ = ["browser", "log_in", "server_url"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
 # The browser's own notifications cannot be seen from outside, so that they are written down.
@@ -48,14 +47,14 @@ def test_a_rule_is_tried_saved_and_its_alert_shown(log_in: Callable[[str], Page]
     page.get_by_role("button", name="Save rule").click()
     page.get_by_role("button", name="Show notifications").click()
     expect(page.get_by_role("button", name="Stop notifications")).to_be_visible()
-    page.wait_for_function("localStorage.getItem('paceline-notify-cursor')")
+    until_true(page, "localStorage.getItem('paceline-notify-cursor')")
     look(timezone.now())
     page.reload()
     expect(page.locator("#open-alerts")).to_contain_text("phase/step of some rank is 0.380 s", timeout=30_000)
-    page.wait_for_function("window.shown.length === 1", timeout=30_000)
+    until_true(page, "window.shown.length === 1")
     ((title, text, tag),) = page.evaluate("window.shown")
     assert (title, tag) == (f"warning: demo / {attempt.run.name}", "paceline-alert-1")
     assert "phase/step of some rank" in text
     for width in (390, 1920):
         page.set_viewport_size({"width": width, "height": 844})
-        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
+        until_true(page, "width => document.documentElement.scrollWidth <= width", width)

@@ -5,12 +5,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.pages.conftest import browser, log_in, server_url
 from tests.pages.people import team
 from tests.runpage import stored
 from webapp.artifacts.models import Artifact
 
-__all__ = ["browser", "log_in", "server_url"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
 

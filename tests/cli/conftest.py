@@ -3,24 +3,16 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import builders
-from tests.server import web_server
 from webapp.accounts.models import ApiToken, User
 from webapp.projects.models import Role
 
 Cli = Callable[..., "subprocess.CompletedProcess[bytes]"]
-
-
-@pytest.fixture(scope="session")
-def server_url(django_db_setup: None, django_db_blocker, redis_server: str) -> Iterator[str]:
-    """One web server for all tests; each test commits its own rows."""
-    with django_db_blocker.unblock(), web_server() as url:
-        yield url
 
 
 @pytest.fixture

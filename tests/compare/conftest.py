@@ -1,12 +1,9 @@
-"""A project with an editor, and a browser."""
+"""A project with an editor."""
 
 import pytest
 
 from tests import builders
-from tests.pages.conftest import browser, log_in, server_url
 from webapp.projects.models import Project, Role
-
-__all__ = ["browser", "log_in", "server_url"]
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser import until_true
 from tests.compare import made
 from webapp.projects.models import Project
 
@@ -157,7 +158,7 @@ def test_ranges_on_axes_combine_stand_in_the_address_and_are_cleared(runs: str, 
     page.locator("#config").scroll_into_view_if_needed()
     expect(finding).to_contain_text("1 of 6 runs")
     faint = "[...document.querySelector('[data-plot=parallel]').data].filter(one => one.opacity < 0.5).length"
-    page.wait_for_function(f"{faint} === 5")
+    until_true(page, f"{faint} === 5")
 
     _dragged(page, axes.nth(1), 0.5, 0.5)  # a click
     expect(finding).to_contain_text("3 of 6 runs")

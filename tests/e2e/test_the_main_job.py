@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from benchmarks.browser import chromium, log_in
+from benchmarks.browser import log_in
 from benchmarks.product import REPO, Product, product, wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.browser, pytest.mark.timeout(420)]
@@ -27,13 +27,13 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def page(made: Product, complaints: list[str]) -> Iterator[Page]:
-    with chromium() as browser:
-        opened = browser.new_page(viewport={"width": 1440, "height": 1000})
-        opened.on("pageerror", lambda error: complaints.append(str(error)))
-        opened.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
-        log_in(opened, made)
-        yield opened
+def page(made: Product, browser: Browser, complaints: list[str]) -> Iterator[Page]:
+    opened = browser.new_page(viewport={"width": 1440, "height": 1000})
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
+    log_in(opened, made)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,10 @@
-"""A project with one editor, and a browser."""
+"""A project with one editor."""
 
 import pytest
 
 from tests import builders
-from tests.pages.conftest import browser, log_in, server_url
 from webapp.accounts.models import User
 from webapp.projects.models import Project, Role
-
-__all__ = ["browser", "log_in", "server_url"]
 
 
 @pytest.fixture

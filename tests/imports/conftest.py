@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 from django.db import connections
 
-from tests.cli.conftest import cli, ed, environment, paceline, server_url
+from tests.cli.conftest import cli, ed, environment, paceline
 from workers.ingest.loop import Ingest
 
-__all__ = ["cli", "ed", "environment", "paceline", "server_url"]
+__all__ = ["cli", "ed", "environment", "paceline"]
 
 
 @pytest.fixture

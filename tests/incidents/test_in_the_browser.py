@@ -5,15 +5,14 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import until_true
 from tests.incidents.found import incident
-from tests.pages.conftest import browser, log_in, server_url
 from tests.pages.people import team
 from tests.runpage import stored
 from webapp.accounts.models import User
 from webapp.incidents import lifecycle
 from webapp.incidents.models import Incident
 
-__all__ = ["browser", "log_in", "server_url"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
 
@@ -35,4 +34,4 @@ def test_an_incident_is_found_in_the_list_read_and_answered(log_in: Callable[[st
     expect(page.locator("#incident-story")).to_contain_text("acknowledged by admin")
     for width in (390, 1920):
         page.set_viewport_size({"width": width, "height": 844})
-        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
+        until_true(page, "width => document.documentElement.scrollWidth <= width", width)

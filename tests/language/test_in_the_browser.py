@@ -5,13 +5,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import until_true
 from tests.incidents.found import incident
-from tests.pages.conftest import browser, log_in, server_url
 from tests.pages.people import team
 from tests.runpage import stored
 from webapp.accounts.models import User
 
-__all__ = ["browser", "log_in", "server_url"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
 
@@ -30,7 +29,7 @@ def test_portuguese_pages_work_as_english_ones_do(addresses: list[str], log_in: 
         expect(page.locator("html")).to_have_attribute("lang", "pt-br")
         for width in (1440, 390):
             page.set_viewport_size({"width": width, "height": 900})
-            page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
+            until_true(page, "width => document.documentElement.scrollWidth <= width", width)
 
 
 def test_charts_write_numbers_as_the_language_does(addresses: list[str], log_in: Callable[[str], Page]) -> None:

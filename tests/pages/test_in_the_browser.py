@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests import builders
+from tests.browser import until_true
 from tests.browser_complaints import Complaints
 from webapp.projects.models import Role
 from webapp.runs import secrets
@@ -105,5 +106,5 @@ def test_no_page_scrolls_sideways(page: Page, width: int, complaints: Complaints
     page.set_viewport_size({"width": width, "height": 844})
     for address in ("/", "/launch/", "/nodes/", "/projects/", "/projects/demo/", "/accounts/tokens/", "/nothing/"):
         page.goto(address)
-        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
+        until_true(page, "width => document.documentElement.scrollWidth <= width", width)
     complaints.expected("404")  # the last one is no page

@@ -8,11 +8,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests import builders
 from tests.browser_complaints import Complaints
-from tests.pages.conftest import browser, server_url
 from webapp.accounts.models import User
 from webapp.audit.models import Entry, Verb
 
-__all__ = ["browser", "server_url"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_client")]
 
 _KEY = {"protocol": "ctap2", "transport": "usb", "automaticPresenceSimulation": True}

@@ -77,6 +77,7 @@ def test_a_link_saves_the_file_with_the_runs_that_it_shows_and_not_itself(projec
     assert secret not in saved
 
 
+@pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 def test_the_file_draws_its_charts_with_nothing_but_itself(
     project: Project, browser: Browser, complaints: Complaints, tmp_path: Path

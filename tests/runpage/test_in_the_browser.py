@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, Response, expect
 
+from tests.browser import until_true
 from tests.browser_complaints import Complaints
 from tests.pages.people import team
 from tests.runpage import stored
@@ -165,7 +166,7 @@ def test_the_page_does_not_scroll_sideways(shown: Shown, width: int) -> None:
         shown.page.locator(f'.tabs [data-tab-link="{tab}"]').click()
         if tab in _READ_LATE:
             expect(shown.page.locator(_READ_LATE[tab])).to_be_visible()
-        shown.page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
+        until_true(shown.page, "width => document.documentElement.scrollWidth <= width", width)
 
 
 OVERLAPPING_READS = """async () => {

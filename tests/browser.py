@@ -1,34 +1,33 @@
-"""One real server and one real browser for all browser tests of a file; every test gets an empty database."""
+"""One real server and one real browser for all tests of a session; every test gets an empty database."""
 
-import shutil
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
+from benchmarks.browser import chromium
 from tests.browser_complaints import Complaints
 from tests.server import web_server
+from tests.waiting import until
 from webapp.accounts.models import User
 
-_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 
-
-@pytest.fixture(scope="module")
-def server_url(django_db_setup: None) -> Iterator[str]:
+@pytest.fixture(scope="session")
+def server_url(django_db_setup: None, redis_server: str) -> Iterator[str]:
     with web_server() as url:
         yield url
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+    """For tests that are marked `browser`: they come last, see conftest.py."""
+    with pytest.MonkeyPatch.context() as patch, chromium() as found:
         # Playwright keeps an event loop in this thread, which Django takes for async code.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        found = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=_ARGS)
         yield found
-        found.close()
 
 
 @pytest.fixture
@@ -47,3 +46,8 @@ def log_in(server_url: str, browser: Browser, complaints: Complaints) -> Iterato
 
     yield opened
     context.close()
+
+
+def until_true(page: Page, script: str, arg: Any = None) -> None:
+    """Playwright's own wait_for_function asks by eval from the second time on, which our pages do not allow."""
+    until(lambda: page.evaluate(script, arg), timeout=30)

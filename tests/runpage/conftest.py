@@ -1,5 +1,0 @@
-"""The browser of tests/pages, on the run page."""
-
-from tests.pages.conftest import browser, log_in, server_url
-
-__all__ = ["browser", "log_in", "server_url"]
