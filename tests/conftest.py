@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 import redis
+from django.db import connection
 from django.test import TransactionTestCase
 from hypothesis import HealthCheck, settings
+from pytest_django import DjangoDbBlocker
 
+from benchmarks.product import MIGRATED
 from tests.browser import browser, log_in, server_url
 from tests.browser_complaints import Complaints
 from tests.emptied import delete_all_rows
@@ -65,6 +68,15 @@ def redis_server() -> Iterator[str]:
     process.send_signal(signal.SIGTERM)
     process.wait(10)
     shutil.rmtree(_HOME, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """As ever, and a copy as the migrations have made it, with which products that tests start begin."""
+    if connection.vendor == "sqlite":
+        os.environ[MIGRATED] = f"{_HOME}/migrated.sqlite3"
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute("VACUUM INTO %s", [os.environ[MIGRATED]])
 
 
 @pytest.fixture(scope="session", autouse=True)
