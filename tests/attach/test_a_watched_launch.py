@@ -9,10 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from benchmarks.product import Product, product
+from benchmarks.product import Product, product, wait_for
 from tests.attach import front
 from tests.conftest import free_port
-from tests.waiting import until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.torch, pytest.mark.timeout(300)]
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run")
@@ -95,7 +94,7 @@ def test_a_failing_script_keeps_its_exit_code_and_names_its_rank(made, env, tmp_
 def test_a_person_stops_it_from_the_server(made, env):
     command = (*TORCHRUN, "--nproc-per-node=2", SCRIPT, "--steps", "100000", "--step-ms", "50")
     launch = front.start(env, *command, options=("--name", "endless"))
-    run = until(lambda: with_steps(newest(made), "endless"), 60)
+    run = wait_for(lambda: with_steps(newest(made), "endless"), 120, "its first steps")
 
     made.paceline("stop", run["id"])
     launch.communicate(timeout=60)
@@ -109,7 +108,7 @@ def test_a_person_stops_it_from_the_server(made, env):
 def test_a_deleted_run_lets_its_launch_go_on(made, env):
     command = (*TORCHRUN, "--nproc-per-node=1", SCRIPT, "--steps", "150", "--step-ms", "50")
     launch = front.start(env, *command, options=("--name", "unwanted"))
-    run = until(lambda: with_steps(newest(made), "unwanted"), 60)
+    run = wait_for(lambda: with_steps(newest(made), "unwanted"), 120, "its first steps")
 
     headers = {"Authorization": f"Bearer {made.token}"}
     httpx.delete(f"{made.url}/api/v1/runs/{run['id']}", headers=headers).raise_for_status()
