@@ -264,7 +264,7 @@ _BUCKET = {
     },
 }
 _FOLDER = {
-    "BACKEND": "django.core.files.storage.FileSystemStorage",
+    "BACKEND": "webapp.artifacts.folder.Folder",
     "OPTIONS": {"location": HOME_DIR / "artifacts", "file_permissions_mode": 0o600},
 }
 STORAGES = {

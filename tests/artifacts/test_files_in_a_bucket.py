@@ -19,6 +19,7 @@ from tests.api.asking import asker, body
 from tests.artifacts.s3_service import BUCKET, REGION, Service, s3_service
 from tests.server import web_server
 from tests.settings import free_port
+from tests.way import way_to
 from webapp.accounts.models import ApiToken, User
 from webapp.artifacts.models import Artifact
 from webapp.audit.models import Entry
@@ -135,6 +136,30 @@ def test_a_large_file_goes_in_parts_and_comes_back_whole(run: Run, service: Serv
         assert service.unfinished() == []
         assert ed.get(f"/runs/{run.uid}/artifacts/large").content == content
         assert ed.delete(f"/runs/{run.uid}/artifacts/large").status_code == 204
+
+
+def test_a_download_goes_on_without_what_came_before(
+    run: Run, service: Service, server_url: str, here: Callable[..., None]
+) -> None:
+    content = b"".join(number.to_bytes(8, "little") for number in range(500_000))
+    with by_token(server_url, "ed") as ed:
+        ed.post(f"/runs/{run.uid}/artifacts", params={"name": "a"}, files={"file": ("a", content)})
+        whole = ed.head(f"/runs/{run.uid}/artifacts/a")
+        assert (whole.status_code, whole.headers["Content-Length"]) == (200, str(len(content)))
+        asked = {"Range": "bytes=1000000-", "If-Range": whole.headers["ETag"]}
+        rest = ed.get(f"/runs/{run.uid}/artifacts/a", headers=asked)
+        assert (rest.status_code, rest.content) == (206, content[1_000_000:])
+        assert rest.headers["X-Content-SHA256"] == hashlib.sha256(content).hexdigest()
+        outside = ed.get(f"/runs/{run.uid}/artifacts/a", headers={"Range": "bytes=4000000-"})
+        assert (outside.status_code, outside.headers["Content-Range"]) == (416, "bytes */4000000")
+    with way_to(service.url) as way:
+        here(ENDPOINT=way.url)
+        part = Client(headers={"Authorization": f"Bearer {ApiToken.issue(User.objects.get(username='ed'), 't')[1]}"})
+        answer = part.get(f"/api/v1/runs/{run.uid}/artifacts/a", headers={"Range": "bytes=2000000-2000007"})
+        assert (answer.status_code, body(answer)) == (206, content[2_000_000:2_000_008])
+        assert way.came < 10_000  # out of the bucket
+    with by_token(server_url, "ed") as ed:
+        ed.delete(f"/runs/{run.uid}/artifacts/a")
 
 
 def test_what_takes_the_place_of_another_leaves_one_object(run: Run, service: Service, server_url: str) -> None:

@@ -25,7 +25,7 @@ SHA = hashlib.sha256(b"weights").hexdigest()
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, settings: Settings) -> Path:
-    kept = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path / "kept"}}
+    kept = {"BACKEND": "webapp.artifacts.folder.Folder", "OPTIONS": {"location": tmp_path / "kept"}}
     settings.STORAGES = {**settings.STORAGES, "artifacts": kept}
     return tmp_path / "kept"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests import builders
 from tests.cli.conftest import Cli
+from tests.way import way_to
 from webapp.projects.models import Project
 
 
@@ -28,4 +29,20 @@ def test_a_file_is_added_listed_fetched_and_deleted(cli: Cli, tmp_path: Path) ->
     assert cli("artifact", "rm", run, "checkpoints/best é.pt").returncode == 0
     gone = cli("artifact", "get", run, "checkpoints/best é.pt", "-o", str(tmp_path / "again"))
     assert gone.returncode == 1
+    assert not list(tmp_path.glob("again*"))
+
+
+def test_a_download_goes_on_when_its_connection_breaks(cli: Cli, server_url: str, tmp_path: Path) -> None:
+    run = builders.running_attempt(in_project=Project.objects.get(slug="demo")).run.uid
+    weights, fetched = tmp_path / "large", tmp_path / "fetched"
+    weights.write_bytes(b"".join(number.to_bytes(8, "little") for number in range(400_000)))
+    assert cli("artifact", "put", run, str(weights)).returncode == 0
+    with way_to(server_url, most=1_500_000) as way:
+        got = cli("artifact", "get", run, "large", "-o", str(fetched), PACELINE_URL=way.url)
+        assert (got.returncode, got.stderr) == (0, b"")
+        assert way.connections == 3
+    assert fetched.read_bytes() == weights.read_bytes()
+    with way_to(server_url, most=0) as way:
+        never = cli("artifact", "get", run, "large", "-o", str(tmp_path / "again"), PACELINE_URL=way.url)
+        assert (never.returncode, b"Cannot reach" in never.stderr) == (1, True)
     assert not list(tmp_path.glob("again*"))

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import click
 
-from trainer_agent.cli.errors import Refused
+from trainer_agent.cli.download import download
 from trainer_agent.cli.output import age, json_option, print_json, table, wants_json
 from trainer_agent.cli.runs import run_path
 from trainer_agent.cli.server import server
@@ -60,15 +60,18 @@ def ls(run: str) -> None:
 @click.argument("name")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to; “-” is standard output.")
 def get(run: str, name: str, output: Path | None) -> None:
-    """Download NAME of RUN; what came is checked against its hash."""
+    """Download NAME of RUN.
+
+    What came is checked against its hash. A connection that breaks is taken up again where it broke.
+    """
     target = output or Path(name).name
     if str(target) == "-":
-        _fetch(run, name, sys.stdout.buffer)
+        download(server(), _address(run, name), sys.stdout.buffer)
         return
     part = Path(f"{target}.part")
     try:
         with part.open("wb") as file:
-            _fetch(run, name, file)
+            download(server(), _address(run, name), file)
         os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)
@@ -80,17 +83,6 @@ def get(run: str, name: str, output: Path | None) -> None:
 def rm(run: str, name: str) -> None:
     """Delete NAME of RUN for good."""
     server().delete(_address(run, name))
-
-
-def _fetch(run: str, name: str, into: IO[bytes]) -> None:
-    digest = hashlib.sha256()
-    with server().stream(_address(run, name)) as response:
-        for piece in response.iter_bytes(_PIECE):
-            digest.update(piece)
-            into.write(piece)
-        told = response.headers.get("X-Content-SHA256", digest.hexdigest())
-    if told != digest.hexdigest():
-        raise Refused(f"{name} did not arrive whole: its SHA-256 should be {told}. Try again.")
 
 
 def _address(run: str, name: str) -> str:

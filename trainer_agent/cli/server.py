@@ -44,9 +44,10 @@ class Server:
         return self._json("POST", path, files={"file": (filename, content)}, params=_given(params), timeout=3600.0)
 
     @contextmanager
-    def stream(self, path: str, **params: Any) -> Iterator[httpx.Response]:
+    def stream(self, path: str, headers: dict[str, str] | None = None, **params: Any) -> Iterator[httpx.Response]:
         """An answer to read piece by piece."""
-        with self._reaching(), self._client.stream("GET", path, params=_given(params)) as response:
+        asked = self._client.stream("GET", path, params=_given(params), headers=headers)
+        with self._reaching(), asked as response:
             if response.is_error:
                 response.read()
                 raise self._refusal(response)

@@ -85,10 +85,14 @@ def add_path(request: HttpRequest, run_id: str, asked: PathIn) -> Status[dict[st
     return _added(request, run, made)
 
 
+@router.api_operation(["HEAD"], "/{run_id}/artifacts/{path:name}", include_in_schema=False)
 @router.get(
-    "/{run_id}/artifacts/{path:name}", response={200: None, 404: Failure, 503: Failure}, summary="Download a file"
+    "/{run_id}/artifacts/{path:name}",
+    response={200: None, 206: None, 404: Failure, 416: Failure, 503: Failure},
+    summary="Download a file",
 )
 def read(request: HttpRequest, run_id: str, name: str) -> HttpResponseBase:
+    """Whole, or the one `Range` of it that is asked for; `If-Range` with its `ETag` holds both to the same content."""
     artifact = _artifact(run_named(request, run_id), name)
     if not artifact.is_kept:
         told = {"name": artifact.name, "path": artifact.path, "node": artifact.node}

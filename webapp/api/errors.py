@@ -36,7 +36,9 @@ CODES = {
     404: "not_found",
     405: "method_not_allowed",
     409: "conflict",
+    412: "precondition_failed",
     413: "too_large",
+    416: "range_not_satisfiable",
     422: "invalid",
     503: "unavailable",
 }
@@ -84,16 +86,22 @@ def unknown_path(request: HttpRequest) -> HttpResponse:
     return answer(404, _("There is no address %(path)s in this API; see /api/v1/docs.") % {"path": request.path})
 
 
-def json_when_method_is_wrong(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """The view, with a JSON body for 405."""
+def json_when_http_is_wrong(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """The view, with a JSON body where it says by its status alone what of HTTP does not fit."""
 
     @wraps(view)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         response = view(request, *args, **kwargs)
-        if response.status_code != 405:
+        texts = {
+            405: _("%(method)s is not possible here.") % {"method": request.method},
+            412: _("The file is another one than the request names. Ask for it without If-Match."),
+            416: _("The file has none of the bytes that Range names; Content-Range says how long it is."),
+        }
+        if response.status_code not in texts:
             return response
-        refused = answer(405, _("%(method)s is not possible here.") % {"method": request.method})
-        refused["Allow"] = response["Allow"]
+        refused = answer(response.status_code, texts[response.status_code])
+        for name in set(response.headers) - {"Content-Type", "Content-Length"}:
+            refused[name] = response[name]
         return refused
 
     return checked

@@ -71,14 +71,15 @@ def read(request: HttpRequest, export: str) -> dict[str, Any]:
     return _shape(queries.export_for(person(request), export))
 
 
+@router.api_operation(["HEAD"], "/{export}/file", include_in_schema=False)
 @router.get(
     "/{export}/file",
-    response={200: bytes, 404: Failure},
+    response={200: bytes, 206: bytes, 404: Failure, 416: Failure},
     summary="The file of an export",
-    openapi_extra={"responses": {200: {"content": {"application/zip": {}}}}},
+    openapi_extra={"responses": {code: {"content": {"application/zip": {}}} for code in (200, 206)}},
 )
 def file(request: HttpRequest, export: str) -> HttpResponseBase:
-    """A .zip; 404 until it is done, and once it has expired."""
+    """A .zip, whole or the one `Range` of it that is asked for; 404 until it is done, and once it has expired."""
     return fetched(request, queries.export_for(person(request), export))
 
 

@@ -8,10 +8,13 @@ import errno
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol, cast
 
 from django.core.files import File
-from django.core.files.storage import Storage, storages
+from django.core.files.storage import storages
 from django.utils.translation import gettext as _
+
+from webapp.byte_range import Part
 
 log = logging.getLogger(__name__)
 
@@ -38,10 +41,10 @@ def put(name: str, sent: "File[bytes]") -> str:
         raise
 
 
-def opened(content: str) -> "File[bytes]":
-    """To be read from its beginning, in pieces as they come, and closed."""
+def opened(content: str, part: Part | None) -> "File[bytes]":
+    """To be read from the beginning of the part, or of the whole, in pieces as they come, and closed."""
     with _one_error():
-        return _store().open(content)
+        return _store().open_at(content, part)
 
 
 def remove(content: str) -> None:
@@ -58,8 +61,18 @@ def forget(content: str) -> None:
         log.warning("%s stays in the store of artifacts, though no run has it", content)
 
 
-def _store() -> Storage:
-    return storages["artifacts"]
+class _Store(Protocol):
+    """Folder and Bucket."""
+
+    def save(self, name: str, content: "File[bytes]") -> str: ...
+
+    def open_at(self, name: str, part: Part | None) -> "File[bytes]": ...
+
+    def delete(self, name: str) -> None: ...
+
+
+def _store() -> _Store:
+    return cast(_Store, storages["artifacts"])
 
 
 @contextmanager

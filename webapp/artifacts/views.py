@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from webapp.accounts.signed_in import signed_in
 from webapp.artifacts import download, lifecycle
@@ -60,9 +60,9 @@ def add(request: HttpRequest, uid: str) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def content(request: HttpRequest, uid: str, pk: int) -> HttpResponseBase:
-    """Download one that is kept here."""
+    """Download one that is kept here, or go on with that."""
     artifact = _artifact(run_for(signed_in(request), uid, Role.VIEWER), pk)
     if not artifact.is_kept:
         raise Http404
