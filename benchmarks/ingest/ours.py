@@ -101,11 +101,13 @@ def measured(client: redis.Redis, asked: argparse.Namespace) -> dict[str, Any]:
         process.send_signal(signal.SIGTERM)
         process.wait(20)
     sizes = rows.sizes(attempt, FLOATS)
+    stored = sizes["points_stored"] + sizes["points_derived"]
     return {
         "points_sent": sent,
         "messages": nodes.seq * asked.nodes,
         "cpu_s": round(cpu, 2),
         "cpu_s_per_million": round(cpu / sent * 1e6, 4),
+        "cpu_s_per_million_with_derived": round(cpu / stored * 1e6, 4),
         "points_per_s_per_core": round(sent / cpu),
         "database_cpu_s": round(database_cpu, 2),
         **sizes,
