@@ -15,6 +15,7 @@ from tests.settings import free_port
 from tests.waiting import answers, until
 
 BUCKET = "runs"
+NO_BUCKET = "nowhere"  # the key may use it too, but there is none
 REGION = "eu-central-1"
 _NEEDED = ["s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]
 _WITHOUT_LOGIN = 7  # the calls below that make people and the bucket
@@ -59,8 +60,10 @@ def _with_people(url: str) -> Service:
     nobody = _client("s3", url, "nobody", "-")  # whom the first calls need not know
     nobody.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
     iam = _client("iam", url, "nobody", "-")
-    root = _person(iam, "root", ["s3:*"], "*")
-    paceline = _person(iam, "paceline", _NEEDED, f"arn:aws:s3:::{BUCKET}/*")
+    root = _person(iam, "root", {"*": ["s3:*"]})
+    buckets = [f"arn:aws:s3:::{name}" for name in (BUCKET, NO_BUCKET)]
+    may = {f"{bucket}/*": _NEEDED for bucket in buckets} | {bucket: ["s3:ListBucket"] for bucket in buckets}
+    paceline = _person(iam, "paceline", may)
     return Service(url, *paceline, _client("s3", url, *root))
 
 
@@ -69,10 +72,11 @@ def _client(service: str, url: str, key: str, secret: str) -> Any:
     return boto3.client(service, **told)
 
 
-def _person(iam: Any, name: str, may: list[str], what: str) -> tuple[str, str]:
+def _person(iam: Any, name: str, may: dict[str, list[str]]) -> tuple[str, str]:
+    """`may`: actions by what they are done to."""
     iam.create_user(UserName=name)
-    statement = {"Effect": "Allow", "Action": may, "Resource": what}
-    policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    statements = [{"Effect": "Allow", "Action": actions, "Resource": what} for what, actions in may.items()]
+    policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
     iam.put_user_policy(UserName=name, PolicyName="may", PolicyDocument=policy)
     made = iam.create_access_key(UserName=name)["AccessKey"]
     return made["AccessKeyId"], made["SecretAccessKey"]

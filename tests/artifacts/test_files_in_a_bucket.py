@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from tests import builders
 from tests.api.asking import asker, body
-from tests.artifacts.s3_service import BUCKET, REGION, Service, s3_service
+from tests.artifacts.s3_service import BUCKET, NO_BUCKET, REGION, Service, s3_service
 from tests.server import web_server
 from tests.settings import free_port
 from tests.way import way_to
@@ -191,7 +191,7 @@ WRONG = {
     "nobody there": ("does not answer", {"ENDPOINT": ""}),
     "a secret that is wrong": ("refuses this server", {"SECRET_KEY": "wrong"}),
     "a key that nobody has": ("refuses this server", {"ACCESS_KEY": "AKIAIOSFODNN7EXAMPLE"}),
-    "a bucket that is not there": ("refuses this server", {"BUCKET": "nowhere"}),
+    "a bucket that is not there": ("refuses this server", {"BUCKET": NO_BUCKET}),
 }
 
 

@@ -1,7 +1,7 @@
 """A bucket that speaks S3. What goes wrong with it is an OSError, as it is with a folder."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from boto3.exceptions import Boto3Error
@@ -44,9 +44,9 @@ class Bucket(S3Storage):  # type: ignore[misc]
             return str(super()._save(name, content))
 
     def delete(self, name: str) -> None:
-        """One that is not there is no error."""
-        with _os_errors():
-            super().delete(name)
+        """One that is not there is no error; django-storages takes a bucket that is not there for one too."""
+        with suppress(FileNotFoundError), _os_errors():
+            self.bucket.Object(self._normalize_name(name)).delete()
 
 
 @contextmanager
