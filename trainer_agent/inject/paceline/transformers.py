@@ -6,7 +6,7 @@ import paceline
 from transformers import TrainerCallback
 
 
-class PacelineCallback(TrainerCallback):
+class PacelineCallback(TrainerCallback):  # type: ignore[misc]
     """Does nothing outside a run."""
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
