@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 from tests import builders
 from tests.browser import until_true
 from tests.browser_complaints import Complaints
+from webapp.accounts.models import User
+from webapp.nodes.models import Node
 from webapp.projects.models import Role
 from webapp.runs import secrets
 from webapp.runs.models import Run, Upload
@@ -99,6 +101,20 @@ def test_a_dangerous_act_asks_first(page: Page) -> None:
     page.get_by_role("button", name="Revoke").click()
     page.locator("dialog [data-yes]").click()
     expect(page.get_by_text("No tokens yet")).to_be_visible()
+
+
+def test_of_two_acts_in_one_form_only_the_dangerous_one_asks(page: Page) -> None:
+    User.objects.filter(username="ana").update(is_superuser=True)
+    page.goto("/nodes/?q=gpu-a")
+    node = page.locator(".node")
+    node.get_by_role("button", name="Drain").click()
+    expect(page).to_have_url(re.compile("/nodes/\\?q=gpu-a$"))
+    expect(node.get_by_text("Drained", exact=True)).to_be_visible()
+    node.get_by_role("button", name="Remove").click()
+    expect(page.locator("dialog [data-question]")).to_contain_text("Remove gpu-a?")
+    page.locator("dialog [data-yes]").click()
+    expect(page.get_by_text("gpu-a is removed.")).to_be_visible()
+    assert Node.objects.get(name__startswith="gpu-a").removed_at is not None
 
 
 @pytest.mark.parametrize("width", [390, 1920])

@@ -1,5 +1,6 @@
 """The Nodes page: state of each node, who holds its slots, join, drain and remove."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,8 @@ from django.utils import timezone
 
 from tests import builders
 from webapp.nodes.models import JoinToken, Node, Slot
-from webapp.nodes.queries import look, node_rows, slot_count
+from webapp.nodes.queries import node_lines, slot_count
+from webapp.nodes.standing import standing, word
 from webapp.projects.models import Role
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +25,7 @@ def page(redis_client: object) -> Client:
 
 
 @pytest.mark.parametrize(
-    ("age", "fields", "word"),
+    ("age", "fields", "said"),
     [
         (1, {}, "Ready"),
         (9, {}, "Late"),
@@ -32,14 +34,14 @@ def page(redis_client: object) -> Client:
         (60, {"draining": True}, "Unreachable"),
     ],
 )
-def test_a_node_says_its_state(age: int, fields: dict[str, Any], word: str) -> None:
+def test_a_node_says_its_state(age: int, fields: dict[str, Any], said: str) -> None:
     now = timezone.now()
     node = builders.node(last_heard=now - timedelta(seconds=age), **fields)
-    assert look(node, now).word == word
+    assert word(standing(node, now, busy=True)) == said
 
 
 def test_a_node_that_was_never_heard_is_unreachable() -> None:
-    assert look(builders.node(last_heard=None), timezone.now()).word == "Unreachable"
+    assert word(standing(builders.node(last_heard=None), timezone.now(), busy=False)) == "Unreachable"
 
 
 def test_slots_name_the_run_that_holds_them_only_to_its_project(page: Client) -> None:
@@ -134,7 +136,7 @@ def test_what_holds_a_slot_and_what_troubles_a_node_is_said(page: Client) -> Non
 def test_a_removed_node_is_gone_from_the_page(page: Client) -> None:
     node = builders.node("gpu-a")
     assert page.post(f"/nodes/{node.uid}/remove").status_code == 302
-    assert node_rows(builders.user()) == []
+    assert node_lines() == []
     assert page.post(f"/nodes/{node.uid}/remove").status_code == 404
 
 
@@ -149,11 +151,56 @@ def test_the_empty_page_says_what_to_do_next(page: Client) -> None:
     assert "Show the command" in page.get("/nodes/").content.decode()
 
 
+def names_on(page: Client, query: str = "", **headers: str) -> list[str]:
+    return re.findall(r'<h3 class="mono">(.*?)</h3>', page.get(f"/nodes/{query}", headers=headers).content.decode())
+
+
 def test_a_hundred_nodes_of_eight_slots_are_a_small_answer(page: Client) -> None:
     for number in range(100):
         builders.node(f"gpu-{number:03d}", slots=8)
-    live, listed = page.get("/nodes/", headers={"HX-Request": "true"}), page.get("/api/v1/nodes")
-    assert live.content.count(b"gpu-0") >= 100
-    assert len(live.content) < 200_000
+    whole, live = page.get("/nodes/"), page.get("/nodes/", headers={"HX-Request": "true"})
+    assert len(whole.content) < 80_000
+    assert len(live.content) < 60_000
+    listed = page.get("/api/v1/nodes")
     assert len(listed.json()) == 100
     assert len(listed.content) < 200_000
+
+
+def test_many_nodes_come_page_by_page_and_each_page_is_live(page: Client) -> None:
+    for number in range(70):
+        builders.node(f"gpu-{number:03d}")
+    text = page.get("/nodes/?page=2").content.decode()
+    assert "30 of 70 nodes" in text
+    assert 'rel="prev" href="/nodes/?"' in text
+    assert 'rel="next" href="/nodes/?page=3"' in text
+    assert 'hx-get="/nodes/?page=2"' in text
+    shown = [f"gpu-{number:03d}" for number in range(30, 60)]
+    assert names_on(page, "?page=2") == names_on(page, "?page=2", **{"HX-Request": "true"}) == shown
+    assert "0 of 140 slots busy" in text
+
+
+def test_nodes_are_found_by_their_name_and_their_state(page: Client) -> None:
+    for number in range(40):
+        builders.node(f"gpu-{number:03d}", draining=number % 20 == 3)
+    builders.node("cpu-0", last_heard=None)
+    assert names_on(page, "?q=PU-01") == [f"gpu-{number:03d}" for number in range(10, 20)]
+    assert names_on(page, "?state=drained") == ["gpu-003", "gpu-023"]
+    assert names_on(page, "?state=unreachable&q=gpu") == []
+    text = page.get("/nodes/?state=unreachable&q=gpu").content.decode()
+    assert "No node matches" in text
+    assert re.findall(r">(\w+) <span class=\"n\">(\d+)</span>", text) == [
+        ("All", "40"), ("Unreachable", "0"), ("Drained", "2"), ("Ready", "38"),
+    ]  # fmt: skip
+    assert len(names_on(page, "?state=nonsense")) == 30
+
+
+def test_who_drains_or_removes_a_node_stays_on_its_page(page: Client) -> None:
+    node = builders.node("gpu-a")
+    for act in ("drain", "remove"):
+        answer = page.post(f"/nodes/{node.uid}/{act}?q=gpu&page=2", {"on": "yes"})
+        assert (answer.status_code, answer.headers["Location"]) == (302, "/nodes/?q=gpu&page=2")
+
+
+def test_few_nodes_need_no_search(page: Client) -> None:
+    builders.node("gpu-a")
+    assert '<div class="filter" role="search" hidden>' in page.get("/nodes/").content.decode()

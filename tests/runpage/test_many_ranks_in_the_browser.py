@@ -1,5 +1,6 @@
 """A run of 256 ranks: no chart has a line for each of them."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -24,3 +25,8 @@ def test_all_charts_together_have_fewer_than_forty_lines(log_in: Callable[[str],
     traces = page.evaluate(TRACES)
     assert len(traces) >= 7
     assert sum(traces) < 40, traces
+    choice = page.locator("[data-log-ranks]")
+    expect(choice.locator("option")).to_have_count(258)
+    assert choice.locator("option").all_inner_texts()[:2] == ["All ranks", "Rank 0"]
+    choice.select_option("255")
+    expect(page).to_have_url(re.compile("rank=255"))

@@ -4,21 +4,32 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
+from django.db.models import Count
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from webapp.accounts.models import User
 from webapp.language.numerals import numeral
 from webapp.nodes.models import Node, Slot
-from webapp.nodes.reach import is_reachable
-from webapp.nodes.standing import Standing, sentence, standing
+from webapp.nodes.reach import is_clean, is_reachable, own
+from webapp.nodes.standing import Standing, sentence, standing, word
 from webapp.projects.access import visible
 from webapp.projects.models import Project
 from webapp.runs.looks import Look
 from webapp.runs.models import Run
+
+_OF_EVERY = ("uid", "name", "vitals", "last_heard", "draining", "removed_at")
+_LOOKS = {
+    Standing.UNREACHABLE: ("s-stale", "crit"),
+    Standing.DIRTY: ("s-warn", "warn"),
+    Standing.DRAINED: ("s-drain", "ok"),
+    Standing.DRAINING: ("s-drain", "idle"),
+    Standing.LATE: ("s-late", "warn"),
+    Standing.READY: ("s-fresh", "ok"),
+}
 
 
 @dataclass(frozen=True)
@@ -35,21 +46,33 @@ class SlotRow:
 
 
 @dataclass(frozen=True)
-class NodeRow:
-    """One node as the page shows it."""
+class NodeLine:
+    """What is read of every node at once. `used` of `total` slots are held by runs."""
 
-    node: Node
-    look: Look
-    slots: list[SlotRow]
+    node: Node  # with _OF_EVERY alone
+    standing: Standing
     usable: bool  # the scheduler may place on it
+    used: int
+    total: int
 
     @property
     def free(self) -> int:
-        return sum(not row.used for row in self.slots)
+        return self.total - self.used
 
-    @property
-    def used(self) -> int:
-        return len(self.slots) - self.free
+    @cached_property
+    def look(self) -> Look:
+        """The state that matters most to somebody who wants to run something."""
+        shape, tone = _LOOKS[self.standing]
+        return Look(shape, tone, word(self.standing), sentence(self.standing, self.node))
+
+
+@dataclass(frozen=True)
+class NodeRow:
+    """One node as its own page would show it."""
+
+    line: NodeLine
+    node: Node
+    slots: list[SlotRow]
 
     @property
     def runs(self) -> list[tuple[Run, int]]:
@@ -105,42 +128,37 @@ class SlotCount:
     total: int
 
 
-def node_rows(user: User | AnonymousUser) -> list[NodeRow]:
+def node_lines() -> list[NodeLine]:
     """Every node of ours that was not removed, by name."""
     now = timezone.now()
-    nodes = list(Node.objects.filter(removed_at=None, attached_as="").prefetch_related("slots__attempt__run"))
+    nodes = own().only(*_OF_EVERY).annotate(used=Count("slots__attempt"), total=Count("slots"))
+    return [_line(node, now, node.used, node.total) for node in nodes]
+
+
+def node_rows(user: User | AnonymousUser, lines: Iterable[NodeLine]) -> list[NodeRow]:
+    """Some of them with all that there is to show."""
+    by_key = {line.node.pk: line for line in lines}
+    nodes = Node.objects.filter(pk__in=by_key).prefetch_related("slots__attempt__run")
     seen = set(visible(Project.objects.all(), user, "pk").values_list("pk", flat=True))
-    return [_row(node, now, seen) for node in nodes]
+    found = {node.pk: NodeRow(by_key[node.pk], node, _slots(node, seen)) for node in nodes}
+    return [found[key] for key in by_key if key in found]
 
 
-def slot_count(rows: Iterable[NodeRow] | None = None) -> SlotCount:
-    """Busy, free now and in all, from rows already read or from the database."""
-    if rows is None:
-        rows = node_rows(AnonymousUser())
-    listed = list(rows)
-    busy = sum(row.used for row in listed)
-    return SlotCount(busy, sum(row.free for row in listed if row.usable), sum(len(row.slots) for row in listed))
+def slot_count(lines: Iterable[NodeLine] | None = None) -> SlotCount:
+    """Busy, free now and in all, from lines already read or from the database."""
+    listed = node_lines() if lines is None else list(lines)
+    free = sum(line.free for line in listed if line.usable)
+    return SlotCount(sum(line.used for line in listed), free, sum(line.total for line in listed))
 
 
-def look(node: Node, now: datetime, *, busy: bool = True) -> Look:
-    """A node's state: the one that matters most to somebody who wants to run something."""
-    word = standing(node, now, busy=busy)
-    hint = sentence(word, node)
-    return {
-        Standing.UNREACHABLE: Look("s-stale", "crit", _("Unreachable"), hint),
-        Standing.DIRTY: Look("s-warn", "warn", _("Not clean"), hint),
-        Standing.DRAINED: Look("s-drain", "ok", _("Drained"), hint),
-        Standing.DRAINING: Look("s-drain", "idle", _("Draining"), hint),
-        Standing.LATE: Look("s-late", "warn", _("Late"), hint),
-        Standing.READY: Look("s-fresh", "ok", _("Ready")),
-    }[word]
+def _line(node: Node, now: datetime, used: int, total: int) -> NodeLine:
+    usable = is_reachable(node, now) and not node.draining and is_clean(node)
+    return NodeLine(node, standing(node, now, busy=used > 0), usable, used, total)
 
 
-def _row(node: Node, now: datetime, seen: set[int]) -> NodeRow:
+def _slots(node: Node, seen: set[int]) -> list[SlotRow]:
     by_index = {facts.get("index"): facts for facts in node.inventory.get("slots", [])}
-    slots = [_slot(slot, seen, by_index.get(slot.index, {})) for slot in node.slots.all()]
-    usable = is_reachable(node, now) and not node.draining and not node.vitals.get("dirty")
-    return NodeRow(node, look(node, now, busy=any(slot.used for slot in slots)), slots, usable)
+    return [_slot(slot, seen, by_index.get(slot.index, {})) for slot in node.slots.all()]
 
 
 def _slot(slot: Slot, seen: set[int], facts: dict[str, Any]) -> SlotRow:

@@ -8,6 +8,11 @@ from django.db.models import QuerySet
 from webapp.nodes.models import Node, Slot
 
 
+def own() -> QuerySet[Node]:
+    """Machines that have joined, were not removed, and are not there for one attached launch alone."""
+    return Node.objects.filter(removed_at=None, attached_as="")
+
+
 def heard_since(now: datetime) -> datetime:
     """A node whose `last_heard` is older than this is unreachable."""
     return now - timedelta(seconds=settings.UNREACHABLE_AFTER_S)
@@ -24,7 +29,7 @@ def heard_within(node: Node, span: timedelta, now: datetime) -> bool:
 
 def reachable(now: datetime) -> QuerySet[Node]:
     """Nodes to place on; those of attached launches are none."""
-    return _own().filter(last_heard__gte=heard_since(now))
+    return own().filter(last_heard__gte=heard_since(now))
 
 
 def is_clean(node: Node) -> bool:
@@ -34,11 +39,7 @@ def is_clean(node: Node) -> bool:
 
 def total_slots() -> list[int]:
     """Slots of each node that has joined and was not removed, reachable or not: what could ever be free."""
-    counts: dict[int, int] = dict.fromkeys(_own().values_list("pk", flat=True), 0)
+    counts: dict[int, int] = dict.fromkeys(own().values_list("pk", flat=True), 0)
     for node in Slot.objects.filter(node__removed_at=None).values_list("node_id", flat=True):
         counts[node] += 1
     return list(counts.values())
-
-
-def _own() -> QuerySet[Node]:
-    return Node.objects.filter(removed_at=None, attached_as="")

@@ -35,6 +35,19 @@ def standing(node: Node, now: datetime, *, busy: bool) -> Standing:
     return Standing.LATE if late else Standing.READY
 
 
+def word(of: Standing) -> str:
+    """For people."""
+    words: dict[Standing, str] = {
+        Standing.UNREACHABLE: _("Unreachable"),
+        Standing.DIRTY: _("Not clean"),
+        Standing.DRAINED: _("Drained"),
+        Standing.DRAINING: _("Draining"),
+        Standing.LATE: _("Late"),
+        Standing.READY: _("Ready"),
+    }
+    return words[of]
+
+
 def sentence(word: Standing, node: Node) -> str:
     """For people; empty when nothing needs to be said."""
     texts: dict[Standing, str] = {

@@ -5,6 +5,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -13,7 +14,7 @@ from webapp.accounts.models import User
 from webapp.accounts.signed_in import signed_in
 from webapp.audit.log import note
 from webapp.audit.models import Verb
-from webapp.nodes import enrol, lifecycle, queries
+from webapp.nodes import enrol, lifecycle, listing, queries
 from webapp.nodes.models import Node
 from webapp.projects.access import require_site_admin
 from webapp.runs import pace
@@ -24,8 +25,21 @@ from webapp.runs import pace
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     """The page, or only its list for the live update."""
-    rows = queries.node_rows(signed_in(request))
-    context = {"rows": rows, "count": queries.slot_count(rows), "empty_marks": pace.marks(2, 4, "off")}
+    lines, asked = queries.node_lines(), listing.Asked.of(request.GET)
+    page = listing.page_of(lines, asked, request.GET.get("page", ""))
+    context = {
+        "all": len(lines),
+        "asked": asked,
+        "page": page,
+        "rows": queries.node_rows(signed_in(request), page),
+        "chips": listing.chips(lines, asked),
+        "choice": len(lines) > listing.PAGE_SIZE,
+        "count": queries.slot_count(lines),
+        "here": asked.query(page.number),
+        "back": asked.query(page.number - 1),
+        "next": asked.query(page.number + 1),
+        "empty_marks": pace.marks(2, 4, "off"),
+    }
     live = request.headers.get("HX-Request") == "true"
     return render(request, "nodes/rows.html" if live else "nodes/list.html", context)
 
@@ -51,7 +65,7 @@ def drain(request: HttpRequest, uid: str) -> HttpResponse:
     note(request, Verb.NODE_DRAINED if draining else Verb.NODE_UNDRAINED, node)
     text = _("%s is draining: its runs go on, no new ones start there.") if draining else _("%s takes runs again.")
     messages.success(request, text % node.name)
-    return redirect("nodes:list")
+    return _back(request)
 
 
 @login_required
@@ -63,7 +77,13 @@ def remove(request: HttpRequest, uid: str) -> HttpResponse:
     lifecycle.remove(node)
     note(request, Verb.NODE_REMOVED, node)
     messages.success(request, _("%s is removed. Join it again with a new token.") % node.name)
-    return redirect("nodes:list")
+    return _back(request)
+
+
+def _back(request: HttpRequest) -> HttpResponse:
+    """To the page of the list that the form was on."""
+    page = request.GET.get("page", "")
+    return redirect(reverse("nodes:list") + listing.Asked.of(request.GET).query(int(page) if page.isdecimal() else 1))
 
 
 def _node_admin(request: HttpRequest) -> User:

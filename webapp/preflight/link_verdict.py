@@ -4,6 +4,7 @@ A link is held against what the links of these nodes carry, and against its own 
 nodes of each one's best link, which one bad node or one bad link does not move.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_high, median_low
@@ -60,7 +61,8 @@ def links_found(
     cells = {pair: _cell(link, expected, busy[pair[0]] or busy[pair[1]]) for pair, link in links.items()}
     bad = {pair: cell for pair, cell in cells.items() if cell.level != GREEN}
     found: list[Finding] = []
-    while (whole := _worst_node(len(names), cells, bad)) is not None:
+    own = Counter(side for pair in cells for side in _sides(pair))
+    while (whole := _worst_node(own, bad)) is not None:
         found.append(_of_node(names, whole, bad))
     found += _of_links(names, bad)
     return cells, found
@@ -135,17 +137,19 @@ class _Whole:
     explained: list[Place]
 
 
-def _worst_node(count: int, cells: Mapping[Place, Cell], bad: Mapping[Place, Cell]) -> _Whole | None:
-    """The node that explains most bad links: at least two, and more than half of its own in that direction."""
-    worst: _Whole | None = None
-    for place in range(count):
-        for end, direction in enumerate(("out", "in")):
-            own = [pair for pair in cells if pair[end] == place]
-            explained = [pair for pair in own if pair in bad]
-            enough = len(explained) >= 2 and 2 * len(explained) > len(own)
-            if enough and (worst is None or len(explained) > len(worst.explained)):
-                worst = _Whole(place, direction, explained)
-    return worst
+def _sides(pair: Place) -> tuple[tuple[int, str], tuple[int, str]]:
+    return (pair[0], "out"), (pair[1], "in")
+
+
+def _worst_node(own: Mapping[tuple[int, str], int], bad: Mapping[Place, Cell]) -> _Whole | None:
+    """The node that explains most bad links: at least two, and more than half of its `own` in that direction."""
+    explained: dict[tuple[int, str], list[Place]] = defaultdict(list)
+    for pair in bad:
+        for side in _sides(pair):
+            explained[side].append(pair)
+    enough = [side for side, pairs in explained.items() if len(pairs) >= 2 and 2 * len(pairs) > own[side]]
+    worst = min(enough, key=lambda side: (-len(explained[side]), side[0], side[1] == "in"), default=None)
+    return None if worst is None else _Whole(*worst, explained[worst])
 
 
 def _of_node(names: Sequence[str], whole: _Whole, bad: dict[Place, Cell]) -> Finding:

@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from webapp.accounts.signed_in import signed_in
-from webapp.nodes.queries import node_rows
+from webapp.nodes.queries import node_lines
 from webapp.preflight import lifecycle, page, queries, words
 
 MOST_PAST = 20
@@ -32,7 +32,7 @@ def index(request: HttpRequest) -> HttpResponse:
         messages.error(request, _("Choose at least one node."))
     checks = queries.checks_seen_by(user).annotate(count=Count("nodes")).order_by("-pk")
     past = [_past(check) for check in checks[:MOST_PAST]]
-    context = {"rows": node_rows(user), "past": past, "may_check": queries.may_check(user)}
+    context = {"nodes": node_lines(), "past": past, "may_check": queries.may_check(user)}
     return render(request, "preflight/index.html", context, status=422 if request.method == "POST" else 200)
 
 
@@ -50,4 +50,4 @@ def detail(request: HttpRequest, pk: int) -> HttpResponse:
 def _past(check: Any) -> dict[str, Any]:
     """`count`: its nodes."""
     head = words.head(check.level, check.findings, check.count)
-    return {"check": check, "tone": page.TONES.get(check.level, "idle"), "head": head, "count": check.count}
+    return {"check": check, "tone": words.TONES.get(check.level, "idle"), "head": head, "count": check.count}

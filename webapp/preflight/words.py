@@ -8,8 +8,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from webapp.language.numerals import numeral
+from webapp.preflight.finding import AMBER, GREEN, RED
 from webapp.runs.templatetags.figures import bytes_
 
+TONES = {RED: "crit", AMBER: "warn", GREEN: "ok"}
 _lazy = gettext_lazy
 Told = Mapping[str, Any]
 

@@ -12,7 +12,7 @@ from webapp.accounts.models import User
 from webapp.accounts.signed_in import signed_in
 from webapp.audit.log import note
 from webapp.audit.models import Verb
-from webapp.nodes.queries import node_rows, slot_count
+from webapp.nodes.queries import node_lines, node_rows, slot_count
 from webapp.projects.models import Role
 from webapp.runs import lifecycle, queries, uploads
 from webapp.runs.command_line import shown_command
@@ -84,9 +84,9 @@ def code_and_secrets(form: LaunchForm) -> tuple[RunSpec, dict[str, str]] | None:
 
 def slots_context(user: User) -> dict[str, object]:
     """What the card of free slots shows: some nodes, those with most free slots first."""
-    rows = node_rows(user)
-    best = sorted(rows, key=lambda row: -row.free if row.usable else 1)
-    return {"node_rows": best[:SHOWN_NODES], "all_nodes": len(rows), "slots": slot_count(rows)}
+    lines = node_lines()
+    best = sorted(lines, key=lambda line: -line.free if line.usable else 1)[:SHOWN_NODES]
+    return {"node_rows": node_rows(user, best), "all_nodes": len(lines), "slots": slot_count(lines)}
 
 
 def _create(form: LaunchForm, user: User) -> Run | None:

@@ -24,6 +24,7 @@ _BLIND = (
 
 _TOOLS = {"mlflow": "MLflow", "tensorboard": "TensorBoard"}
 MOST_SETTINGS = 500
+MOST_NODES = 64  # in the tables; the others' commands differ in the node's number alone
 MOST_RANKS = 64  # in the table; of more, those that failed come first
 
 
@@ -34,13 +35,14 @@ def tables(run: Run, attempt: Attempt) -> dict[str, Any]:
         rows = [(_("Source"), imported.source), (_("Logged by"), _TOOLS.get(imported.kind, imported.kind))]
         return {"imported": True, "spec_rows": rows, "settings": _settings(run)}
     spec = RunSpec.stored(run.spec)
-    parts = list(attempt.parts.select_related("node"))
+    parts = list(attempt.parts.select_related("node")[:MOST_NODES])
     return {
         "spec_rows": [*_spec_rows(spec), *_measuring(attempt)],
         "commands": [(part.node_name, _command(spec, attempt, part)) for part in parts] or [("", shown_command(spec))],
         "environment": sorted(spec.env.items()),
         "secret_names": sorted(spec.secret_names),
         "node_rows": [_node_row(part) for part in parts],
+        "node_count": attempt.parts.count(),
         **rank_table(attempt),
     }
 

@@ -16,6 +16,7 @@ from webapp.runs.templatetags.figures import duration, ms
 from webapp.telemetry.models import Metric, Parked
 
 MOST_EVENTS = 500
+MOST_NAMES = 24  # of nodes; there is room for a few, and the pointer over them shows some more
 ALIVE = (Status.STARTING, Status.RUNNING, Status.STOPPING)
 
 
@@ -56,7 +57,6 @@ class _Rank(NamedTuple):
 def parts(run: Run, attempt: Attempt, *, can_edit: bool) -> dict[str, Any]:
     """Everything that templates/runs/run/parts.html draws."""
     ranks = [_Rank(*row) for row in attempt.ranks.values_list(*_Rank._fields)]
-    nodes = list(attempt.parts.all())
     look, health = looks.look(attempt), looks.health(run) if _health_counts(run, attempt) else None
     return {
         "run": run,
@@ -68,7 +68,7 @@ def parts(run: Run, attempt: Attempt, *, can_edit: bool) -> dict[str, Any]:
         "can_edit": can_edit,
         "stop_until": _stop_until(run, attempt),
         "facts": facts(run, attempt),
-        "nodes": nodes,
+        "node_names": _node_names(attempt),
         "marks": _marks(run, attempt),
         "ranks_say": _ranks_say(run, attempt, ranks),
         "progress": progress(run, attempt),
@@ -151,6 +151,11 @@ def _stop_until(run: Run, attempt: Attempt) -> datetime | None:
     if attempt.status != Status.STOPPING or attempt.stop_requested_at is None:
         return None
     return attempt.stop_requested_at + timedelta(seconds=float(run.spec.get("grace", 20)))
+
+
+def _node_names(attempt: Attempt) -> str:
+    names = list(attempt.parts.values_list("node_name", flat=True)[: MOST_NAMES + 1])
+    return ", ".join([*names[:MOST_NAMES], "…"] if len(names) > MOST_NAMES else names)
 
 
 def _marks(run: Run, attempt: Attempt) -> list[str]:

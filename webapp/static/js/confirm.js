@@ -1,15 +1,16 @@
-// A form with `data-confirm="question"` asks in a dialog first; `data-confirm-word` is the word on its button.
+// A form or a button with `data-confirm="question"` asks in a dialog first; `data-confirm-word` is the word on its button.
 const dialog = document.querySelector("#confirm");
 let waiting = null;
 
 document.addEventListener("submit", (event) => {
-  const form = event.target;
-  if (!form.dataset.confirm || form.dataset.confirmed) return;
+  const { target: form, submitter } = event;
+  const asks = submitter?.dataset.confirm ? submitter : form;
+  if (!asks.dataset.confirm || form.dataset.confirmed) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  waiting = { form, submitter: event.submitter };
-  dialog.querySelector("[data-question]").textContent = form.dataset.confirm;
-  dialog.querySelector("[data-yes]").textContent = form.dataset.confirmWord;
+  waiting = { form, submitter };
+  dialog.querySelector("[data-question]").textContent = asks.dataset.confirm;
+  dialog.querySelector("[data-yes]").textContent = asks.dataset.confirmWord;
   dialog.showModal();
 }, true);
 

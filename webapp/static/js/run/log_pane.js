@@ -11,6 +11,7 @@ export function logPane(config) {
   if (!pane) return {choose() {}, reload() {}, refresh() {}, grew() {}}; // a shared page without logs
   const list = pane.querySelector(".log");
   const search = pane.querySelector("input[type=search]"), ranks = pane.querySelector("[data-log-ranks]");
+  listRanks(ranks);
   const follow = pane.querySelector("[data-log-follow]"), count = pane.querySelector("[data-log-count]");
   let timer = null;
   let rank = "", after = null, before = null, born = 0, busy = false, again = false, following = true, typed = null, lastTop = 0;
@@ -118,4 +119,11 @@ export function logPane(config) {
       timer ??= setTimeout(() => { timer = null; refresh(); }, 400);
     },
   };
+}
+
+// Of many ranks the page brings only how many there are: thousands of lines would be most of it.
+function listRanks(choice) {
+  const count = Number(choice.dataset.count ?? 0);
+  const options = Array.from({length: count}, (_none, rank) => new Option(say("from_rank", {ranks: String(rank)}), rank));
+  choice.options?.[0].after(...options);
 }
