@@ -82,6 +82,7 @@ def test_a_rank_that_sleeps_before_backward_shows_where_while_the_other_waits_in
     verdict = judge({rank: facts_of(event.data) for rank, event in found.items()})
     assert (verdict.kind, verdict.ranks) == ("stopped", (1,))
     os.kill(sleeps["pid"], signal.SIGCONT)
+    server.wait_for(lambda: state_of(sleeps["pid"]) == "S")  # else another thread may take the next signal
 
     os.kill(sleeps["pid"], signal.SIGUSR1)
     server.wait_for(lambda: state_of(sleeps["pid"]) == "D")
