@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 log = logging.getLogger(__name__)
 
 BUSY = (OperationalError, InterfaceError)
-AGAIN_IN_S = 5
+_AGAIN_IN_S = 5
 
 
 def is_busy(error: Exception) -> bool:
@@ -29,18 +29,26 @@ def sentence() -> str:
     )
 
 
+def reads_json(request: HttpRequest) -> bool:
+    """Whether a script or an agent asks."""
+    return request.path.startswith(("/api/", "/agent/"))
+
+
+def unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
+    """503, without asking the database who wants to know."""
+    log.warning("%s %s: the database is away: %s", request.method, request.path, error)
+    response: HttpResponse
+    if reads_json(request):
+        response = JsonResponse({"code": "unavailable", "message": sentence(), "fields": {}}, status=503)
+    else:
+        response = HttpResponse(render_to_string("503.html", {"sentence": sentence()}), status=503)
+    response["Retry-After"] = str(_AGAIN_IN_S)
+    return response
+
+
 class DatabaseBusy(MiddlewareMixin):
-    """503 for a request that failed at the database; the API has its own handler with the same sentence."""
+    """503 for a view that failed at the database."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """None for every other exception."""
-        if not is_busy(exception):
-            return None
-        log.warning("%s %s: the database is away: %s", request.method, request.path, exception)
-        response: HttpResponse
-        if request.path.startswith("/agent/"):
-            response = JsonResponse({"code": "unavailable", "message": sentence()}, status=503)
-        else:
-            response = HttpResponse(render_to_string("503.html", {"sentence": sentence()}), status=503)
-        response["Retry-After"] = str(AGAIN_IN_S)
-        return response
+        return unavailable(request, exception) if is_busy(exception) else None

@@ -35,6 +35,7 @@ SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=0) if HTTPS else 0
 SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W005", "security.W008", "security.W021"]
 BEHIND_PROXY = env.bool("BEHIND_PROXY", default=False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
+CSRF_FAILURE_VIEW = "webapp.error_pages.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 

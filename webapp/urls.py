@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from webapp.health import healthz
 
+handler500 = "webapp.error_pages.server_error"
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("", include("webapp.prometheus.urls")),

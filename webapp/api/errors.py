@@ -81,6 +81,11 @@ def answer(status: int, message: str, fields: Mapping[str, str] | None = None, c
     return response
 
 
+def internal() -> HttpResponse:
+    """500, whatever it was."""
+    return answer(500, _("Something went wrong on our side; it is in the server's log. Try again."))
+
+
 def unknown_path(request: HttpRequest) -> HttpResponse:
     """View for every address that no router knows."""
     return answer(404, _("There is no address %(path)s in this API; see /api/v1/docs.") % {"path": request.path})
@@ -178,12 +183,9 @@ def _sentence(error: Mapping[str, Any]) -> str:
 def _database_busy(request: HttpRequest, error: Any) -> HttpResponse:
     if not database_busy.is_busy(error):
         return _internal(request, error)
-    log.warning("%s %s: the database is away: %s", request.method, request.path, error)
-    response = answer(503, database_busy.sentence())
-    response["Retry-After"] = str(database_busy.AGAIN_IN_S)
-    return response
+    return database_busy.unavailable(request, error)
 
 
 def _internal(request: HttpRequest, error: Any) -> HttpResponse:
     log.error("%s %s failed", request.method, request.path, exc_info=error)
-    return answer(500, _("Something went wrong on our side; it is in the server's log. Try again."))
+    return internal()

@@ -1,6 +1,7 @@
 // A form with `data-live-form` is sent without leaving the page: when it is refused only the errors are drawn, so that
 // chosen files and typed secrets stay. Also: the source of code shows its own fields, and a folder sends its paths.
 import { language } from "./language.js";
+import { problemIn } from "./problem.js";
 
 const form = document.querySelector("form[data-live-form]");
 const buttons = [...document.querySelectorAll("[data-sending]")];
@@ -47,10 +48,10 @@ function showErrors(fresh) {
 async function send() {
   const answer = await fetch(form.action, { method: "POST", body: content() });
   if (answer.redirected) return location.assign(answer.url);
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  if (answer.status === 422) return showErrors(fresh);
+  const html = await answer.text();
+  if (answer.status === 422) return showErrors(new DOMParser().parseFromString(html, "text/html"));
   const summary = document.getElementById("form-summary");
-  summary.textContent = fresh.querySelector(".page")?.innerText.trim() || `${answer.status} ${answer.statusText}`;
+  summary.textContent = problemIn(html) || `${answer.status} ${answer.statusText}`;
   summary.hidden = false;
   summary.focus();
 }
