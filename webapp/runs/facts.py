@@ -26,8 +26,10 @@ def note_data(
     """Data was stored: write the facts and the summary row, only what changed. Called inside ingest's transaction."""
     moved = last_step is not None and (attempt.last_step is None or last_step > attempt.last_step)
     facts: dict[str, Any] = {"telemetry_at": now}
+    if last_step is not None and last_step != attempt.last_step:
+        facts["last_step"] = last_step  # it may also turn out that steps were counted from elsewhere
     if moved:
-        facts |= {"progress_at": now, "last_step": last_step}
+        facts["progress_at"] = now
     _update(attempt, facts)
     run = attempt.run
     if run.attempt_count != attempt.number:

@@ -47,7 +47,8 @@ class Summary:
         for part in points:
             if part.axis != "step":
                 continue
-            self._probed |= part.name == STEP
+            if part.name == STEP and not self._probed:
+                self._probed, self.last_step = True, None  # what it logged until now is counted otherwise
             if part.name == STEP or (not self._probed and part.name not in BUILT_IN):
                 last = int(part.index.max())
                 self.last_step = last if self.last_step is None else max(self.last_step, last)
