@@ -8,6 +8,7 @@ from tests.waiting import until
 from trainer_agent.wire import names
 from webapp import live
 from webapp.live import watched
+from workers.ingest.loop import Ingest
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,6 +71,17 @@ def test_what_nobody_looked_at_is_not_remembered_for_long(attempt, nodes, ingest
     assert window.waiting()
     ingest.held[attempt.pk].frames.watch(1e12, is_watched=False)
     assert not window.waiting()
+
+
+def test_pages_read_again_what_a_killed_process_stored_and_did_not_publish(attempt, nodes, ingest, redis_client):
+    say(nodes, range(3))
+    until(lambda: turn(ingest, 1) or drawn(published(redis_client, attempt), "step_time")[-1:] == [2])
+    cursor = live.cursor(attempt.run.uid)
+    type(attempt).objects.update(lease_until=None, lease_holder="")
+    other = Ingest()
+    turn(other)
+    assert [frame["kind"] for frame in published(redis_client, attempt, cursor)] == ["resync"]
+    other._client.close()
 
 
 def test_a_page_and_its_stream_say_that_somebody_looks(attempt, redis_client):

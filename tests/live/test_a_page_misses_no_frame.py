@@ -86,6 +86,8 @@ def test_an_open_stream_says_that_somebody_looks(server_url, run, redis_client):
     with source.open(after="0-0"):
         until(lambda: source.status == 200)
         until(lambda: redis_client.exists(names.watched(run.uid)))
+        redis_client.delete(names.watched(run.uid))  # as when Redis was emptied
+        until(lambda: redis_client.exists(names.watched(run.uid)), 20)
     stranger = follows(server_url, builders.running_attempt().run, run.owner)
     with stranger.open():
         until(lambda: stranger.status == 404)

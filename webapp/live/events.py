@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import redis
@@ -30,7 +30,7 @@ def everything(_body: bytes) -> bool:
     return True
 
 
-async def events(stream: str, after: str, allowed: Allowed, wanted: Wanted = everything) -> AsyncIterator[bytes]:
+async def events(stream: str, after: str, allowed: Allowed, wanted: Wanted = everything) -> AsyncGenerator[bytes]:
     """Frames after the cursor, from now on when it is empty. Ends when no longer allowed, or when Redis is away:
     the browser then comes back with the id of the last event that it got.
     """

@@ -1,6 +1,8 @@
 """Server-sent events: one run's frames, and what changes in the runs list. Strangers get 404."""
 
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 
 from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, StreamingHttpResponse
@@ -39,14 +41,19 @@ async def runs(request: HttpRequest) -> StreamingHttpResponse:
 
 async def frames_of(request: HttpRequest, uid: str, allowed: Allowed) -> StreamingHttpResponse:
     """The stream of one run, for as long as `allowed` says so."""
-    note = sync_to_async(watched.note)
+    await sync_to_async(watched.note)(uid)
+    return _answer(_noting(uid, events(names.live(uid), _after(request), allowed)))
 
-    async def still() -> bool:
-        await note(uid)
-        return await allowed()
 
-    await note(uid)
-    return _answer(events(names.live(uid), _after(request), still))
+async def _noting(uid: str, chunks: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
+    """The same, and as long as they are read somebody looks at the run; a chunk comes at least every KEEP_ALIVE_S."""
+    noted = time.monotonic()
+    async with aclosing(chunks):
+        async for chunk in chunks:
+            if time.monotonic() - noted >= watched.EVERY_S:
+                noted = time.monotonic()
+                await sync_to_async(watched.note)(uid)
+            yield chunk
 
 
 async def _follower(request: HttpRequest) -> Follower:

@@ -8,7 +8,8 @@ import redis
 from trainer_agent.wire import names
 from webapp.redis import connection
 
-KEPT_S = 75  # after the last note; an open stream notes it every 30 s
+KEPT_S = 75  # after the last note
+EVERY_S = 10.0  # that an open stream notes it again, should Redis have been emptied
 
 
 def note(run_uid: str) -> None:

@@ -51,6 +51,8 @@ class Held:
         self.summary.fill()
         self.metric_values.fill()
         self.look()
+        if self.window.blocks:  # the process before may have stored what it did not publish any more
+            frame(self.attempt.run.uid, "resync")
 
     def look(self) -> None:
         """Read again what others write: status and parts."""
