@@ -6,7 +6,7 @@ python=.venv/bin/python
 [ "${CI:-}" = true ] && needed=1 || needed=0
 export PYTEST_TIMEOUT=300  # for a test that hangs; two halves run side by side, perhaps on a busy machine
 
-chromium_there() { command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; }
+chromium_there() { command -v chromium >/dev/null; }
 postgres_there() { ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; }
 gettext_there() { command -v xgettext >/dev/null && command -v msgfmt >/dev/null; }
 lab_there() { command -v ip >/dev/null && command -v tc >/dev/null && command -v nft >/dev/null; }
@@ -47,8 +47,9 @@ fi
 bash .ci/static_checks.sh
 
 # Two halves side by side, since much of each is waiting for processes to start: everything else in the background, and
-# here what starts agents, launchers and the whole product, then the lab, then on PostgreSQL what uses the database.
-with_processes=(tests/agent tests/attach tests/e2e tests/faults tests/ops tests/upgrade)
+# here most of what starts agents, launchers and the whole product, then the lab, then on PostgreSQL what uses the
+# database. Which folder is in which half is so chosen that both take equally long.
+with_processes=(tests/agent tests/e2e tests/faults tests/ops tests/upgrade)
 with_database=(tests/control tests/telemetry tests/ingest tests/live tests/pages tests/runpage tests/incidents tests/alerts tests/api tests/cli)
 with_database+=(tests/artifacts tests/compare tests/exports tests/history tests/notes tests/provenance tests/reports tests/sharing tests/sweeps)
 
