@@ -60,7 +60,7 @@ def test_a_quiet_stream_says_that_it_lives(redis_client, monkeypatch):
 
         stream = events.events("pl:live:r-quiet", "", yes)
         found = [await anext(stream), await anext(stream)]
-        await stream.aclose()  # type: ignore[attr-defined]
+        await stream.aclose()
         return found
 
     assert asyncio.run(first_two()) == [b"retry: 1000\n\n", b": still here\n\n"]
