@@ -12,18 +12,17 @@ import argparse
 import json
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+from benchmarks import fill
 from benchmarks.browser import chromium, log_in
 from benchmarks.page_times import compare_page, list_page, run_page
 from benchmarks.parts import product_on
-from benchmarks.product import REPO, Product, free_port, start_up, wait_until_ready
+from benchmarks.product import Product, free_port, start_up, wait_until_ready
 from benchmarks.replay import live_replay
 from tests.postgres import postgres
 
@@ -84,26 +83,21 @@ def report(made: Product, asked: argparse.Namespace) -> None:
 
 def filled(made: Product, scale: float) -> dict[str, str]:
     """Ids of the big runs; what is not there yet is made."""
+    fill.open_database(made.home, made.database)
     note = made.home / "filled.json"
     found: dict[str, str] = json.loads(note.read_text()) if note.exists() else {}
-    most = {
-        "runs": ["--runs", str(max(50, int(50_000 * scale)))],
-        "million_steps": ["--steps", str(max(256, int(1_000_000 * scale))), "--ranks", "8"],
-        "1024_ranks": ["--steps", str(max(256, int(20_000 * scale))), "--ranks", "1024"],
-        "12000_keys": ["--keys", str(max(60, int(12_000 * scale)))],
+    most: dict[str, Callable[[], str | None]] = {
+        "runs": lambda: fill.many_runs(max(50, int(50_000 * scale))),
+        "million_steps": lambda: fill.ended_run(max(256, int(1_000_000 * scale)), ranks=8),
+        "1024_ranks": lambda: fill.ended_run(max(256, int(20_000 * scale)), ranks=1024),
+        "12000_keys": lambda: fill.run_with_keys(max(60, int(12_000 * scale))),
     }
     for name in (name for name in most if name not in found):
-        found[name] = _fill(made, name, most[name])
+        began = time.monotonic()
+        found[name] = most[name]() or ""
+        print(f"filled {name} in {time.monotonic() - began:.0f} s", flush=True)
         note.write_text(json.dumps(found))
     return {name: found[name] for name in most if name != "runs"}
-
-
-def _fill(made: Product, what: str, options: list[str]) -> str:
-    command = [sys.executable, "-m", "benchmarks.fill", "--home", str(made.home), "--database", made.database, *options]
-    began = time.monotonic()
-    done = subprocess.run(command, cwd=REPO, stdout=subprocess.PIPE, text=True, check=True)
-    print(f"filled {what} in {time.monotonic() - began:.0f} s", flush=True)
-    return done.stdout.strip()
 
 
 if __name__ == "__main__":
