@@ -16,7 +16,8 @@ def free_port() -> int:
         return int(s.getsockname()[1])
 
 
-TEST_HOME = tempfile.mkdtemp(prefix="paceline-test-")
+# In memory where there is such a folder: every last connection that closes would wait for a disk.
+TEST_HOME = tempfile.mkdtemp(prefix="paceline-test-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
 TEST_REDIS_PORT = free_port()
 (Path(TEST_HOME) / "static").mkdir()
 os.environ["PACELINE_HOME"] = TEST_HOME
