@@ -3,6 +3,7 @@
 pytest-django reads the settings before any conftest, so the environment is set here.
 """
 
+import contextlib
 import os
 import socket
 import tempfile
@@ -16,9 +17,19 @@ def free_port() -> int:
         return int(s.getsockname()[1])
 
 
+def quiet_port() -> int:
+    """The same, of those that nobody gets who asks for any."""
+    for port in range(20_000 + os.getpid() % 12_000, 32_700):
+        with socket.socket() as s, contextlib.suppress(OSError):
+            s.bind(("127.0.0.1", port))
+            return port
+    return free_port()
+
+
 # In memory where there is such a folder: every last connection that closes would wait for a disk.
 TEST_HOME = tempfile.mkdtemp(prefix="paceline-test-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
-TEST_REDIS_PORT = free_port()
+# Below the ports that the system hands out: another session of tests must not get it before our Redis has started.
+TEST_REDIS_PORT = quiet_port()
 (Path(TEST_HOME) / "static").mkdir()
 os.environ["PACELINE_HOME"] = TEST_HOME
 os.environ["SECRET_KEY"] = "a-key-for-tests"
